@@ -15,7 +15,7 @@ import numpy as np
 
 from bench.timing import seconds
 from celosia.core.randomness import System
-from celosia.mechanisms.noise import DiscreteGaussian, DiscreteLaplace, opendp_samplers
+from celosia.mechanisms.noise import DiscreteGaussian, DiscreteLaplace, pool
 
 THEIRS = 20_000
 """Draws of OpenDP in one run."""
@@ -39,7 +39,7 @@ def run(*, rows: int = 1_000_000) -> dict[str, dict[str, Any]]:
         measure(
             f"{name}, OpenDP",
             THEIRS,
-            lambda scale=scale: opendp_samplers.laplace(scale, THEIRS),  # type: ignore[misc]
+            lambda scale=scale: pool.opendp_laplace(scale, THEIRS),  # type: ignore[misc]
         )
         ratios[name] = rates[f"{name}, ours"] / rates[f"{name}, OpenDP"]
     for sigma in (1, 100):
@@ -49,7 +49,7 @@ def run(*, rows: int = 1_000_000) -> dict[str, dict[str, Any]]:
         measure(
             f"{name}, OpenDP",
             THEIRS,
-            lambda law=normal: opendp_samplers.gaussian(law.parameter, THEIRS),  # type: ignore[misc]
+            lambda law=normal: pool.opendp_gaussian(law.parameter, THEIRS),  # type: ignore[misc]
         )
         ratios[name] = rates[f"{name}, ours"] / rates[f"{name}, OpenDP"]
     generator = np.random.default_rng()

@@ -9,8 +9,7 @@ import pytest
 
 from celosia.accounting.belief import belief_interval, epsilon_for_belief
 from celosia.core.errors import InputError, PrivacyError
-from celosia.mechanisms.additive.discrete_gaussian import GaussianCounts
-from celosia.mechanisms.additive.gaussian import Gaussian
+from celosia.mechanisms.additive.gaussian import Gaussian, GaussianCounts
 from celosia.mechanisms.additive.laplace import Laplace
 from celosia.mechanisms.calibration import EPSILONS, Targets, choose_epsilon, error_curve
 

@@ -48,8 +48,9 @@ from celosia.mechanisms import (
     release,
 )
 from celosia.mechanisms.answer_report import on_a_line
-from celosia.mechanisms.guarantees import format_rounded_up, guarantee_of
+from celosia.mechanisms.guarantees import guarantee_of
 from celosia.mechanisms.table_release import release_from_table
+from celosia.mechanisms.values import format_rounded_up
 
 AGES = [20 + place % 50 for place in range(200)]
 WARDS = ["a"] * 90 + ["b"] * 60 + ["c"] * 50

@@ -16,9 +16,8 @@ from celosia.core.neighbours import ADD_REMOVE, CHANGE_ONE, Neighbours, Relation
 
 if TYPE_CHECKING:
     from celosia.mechanisms import sensitivities
-    from celosia.mechanisms.additive import (
-        Gaussian,
-        GaussianCounts,
+    from celosia.mechanisms.additive.gaussian import Gaussian, GaussianCounts
+    from celosia.mechanisms.additive.laplace import (
         Geometric,
         Laplace,
         laplace_bound,
@@ -35,13 +34,11 @@ if TYPE_CHECKING:
     from celosia.mechanisms.mechanism import Measurement, Mechanism
     from celosia.mechanisms.noise import DiscreteGaussian, DiscreteLaplace
     from celosia.mechanisms.noisy_answer import NoisyAnswer, release
-    from celosia.mechanisms.responses import (
-        FrequencyEstimate,
-        KaryResponse,
-        RandomisedResponse,
-        RateEstimate,
-    )
-    from celosia.mechanisms.selection import Exponential, NoisyMax, PermuteAndFlip, TopSelection
+    from celosia.mechanisms.responses.kary_response import FrequencyEstimate, KaryResponse
+    from celosia.mechanisms.responses.randomised_response import RandomisedResponse, RateEstimate
+    from celosia.mechanisms.selection.exponential import Exponential
+    from celosia.mechanisms.selection.permute_and_flip import PermuteAndFlip
+    from celosia.mechanisms.selection.top_selection import NoisyMax, TopSelection
     from celosia.mechanisms.sparse import (
         ABOVE,
         BELOW,
@@ -51,27 +48,15 @@ if TYPE_CHECKING:
         SparseVector,
         Stream,
     )
-    from celosia.mechanisms.statistics import (
-        Count,
-        DirectMean,
-        ExponentialMean,
-        Histogram,
-        KeyHistogram,
-        Mean,
-        Median,
-        MostFrequent,
-        NormalisedMean,
-        PerUnit,
-        Quantile,
-        Quantiles,
-        StandardDeviation,
-        Sum,
-        SumCountMean,
-        Variance,
-        at_most,
-        once_per_key,
-        per_unit,
-    )
+    from celosia.mechanisms.statistics.contributions import PerUnit, at_most, once_per_key, per_unit
+    from celosia.mechanisms.statistics.exponential_mean import ExponentialMean
+    from celosia.mechanisms.statistics.histogram import Histogram
+    from celosia.mechanisms.statistics.key_histogram import KeyHistogram
+    from celosia.mechanisms.statistics.mean import DirectMean, Mean, NormalisedMean, SumCountMean
+    from celosia.mechanisms.statistics.most_frequent import MostFrequent
+    from celosia.mechanisms.statistics.quantiles import Median, Quantile, Quantiles
+    from celosia.mechanisms.statistics.sums import Count, Sum
+    from celosia.mechanisms.statistics.variance import StandardDeviation, Variance
     from celosia.mechanisms.table_release import release_from_table
 
 __all__ = [
@@ -139,14 +124,8 @@ __getattr__, __dir__ = on_first_use(
     __name__,
     {
         "sensitivities": (),
-        "additive": (
-            "Gaussian",
-            "GaussianCounts",
-            "Geometric",
-            "Laplace",
-            "laplace_bound",
-            "laplace_failure",
-        ),
+        "additive.gaussian": ("Gaussian", "GaussianCounts"),
+        "additive.laplace": ("Geometric", "Laplace", "laplace_bound", "laplace_failure"),
         "calibration": (
             "EpsilonRecommendation",
             "ErrorCurve",
@@ -158,8 +137,11 @@ __getattr__, __dir__ = on_first_use(
         "mechanism": ("Measurement", "Mechanism"),
         "noise": ("DiscreteGaussian", "DiscreteLaplace"),
         "noisy_answer": ("NoisyAnswer", "release"),
-        "responses": ("FrequencyEstimate", "KaryResponse", "RandomisedResponse", "RateEstimate"),
-        "selection": ("Exponential", "NoisyMax", "PermuteAndFlip", "TopSelection"),
+        "responses.kary_response": ("FrequencyEstimate", "KaryResponse"),
+        "responses.randomised_response": ("RandomisedResponse", "RateEstimate"),
+        "selection.exponential": ("Exponential",),
+        "selection.permute_and_flip": ("PermuteAndFlip",),
+        "selection.top_selection": ("NoisyMax", "TopSelection"),
         "sparse": (
             "ABOVE",
             "BELOW",
@@ -169,27 +151,15 @@ __getattr__, __dir__ = on_first_use(
             "SparseVector",
             "Stream",
         ),
-        "statistics": (
-            "Count",
-            "DirectMean",
-            "ExponentialMean",
-            "Histogram",
-            "KeyHistogram",
-            "Mean",
-            "Median",
-            "MostFrequent",
-            "NormalisedMean",
-            "PerUnit",
-            "Quantile",
-            "Quantiles",
-            "StandardDeviation",
-            "Sum",
-            "SumCountMean",
-            "Variance",
-            "at_most",
-            "once_per_key",
-            "per_unit",
-        ),
+        "statistics.contributions": ("PerUnit", "at_most", "once_per_key", "per_unit"),
+        "statistics.exponential_mean": ("ExponentialMean",),
+        "statistics.histogram": ("Histogram",),
+        "statistics.key_histogram": ("KeyHistogram",),
+        "statistics.mean": ("DirectMean", "Mean", "NormalisedMean", "SumCountMean"),
+        "statistics.most_frequent": ("MostFrequent",),
+        "statistics.quantiles": ("Median", "Quantile", "Quantiles"),
+        "statistics.sums": ("Count", "Sum"),
+        "statistics.variance": ("StandardDeviation", "Variance"),
         "table_release": ("release_from_table",),
     },
 )

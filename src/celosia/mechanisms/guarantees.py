@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import fields
-from decimal import ROUND_CEILING, Context, Decimal
 from math import exp, inf, isclose, isfinite
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +12,7 @@ from celosia.core.messages import Message
 from celosia.core.neighbours import Neighbours, Relation
 from celosia.core.numbers import real
 from celosia.core.wording import one_unit, unit_word
+from celosia.mechanisms.values import rounded_up
 
 if TYPE_CHECKING:
     from celosia.accounting.losses import Loss
@@ -58,7 +58,8 @@ def guarantee_of(
 def stated_epsilon_delta(mechanism: AnyMechanism) -> tuple[float | None, float]:
     """The epsilon and delta that are promised; no epsilon where the promise is one of rho.
 
-    >>> from celosia.mechanisms.statistics import Count, KeyHistogram
+    >>> from celosia.mechanisms.statistics.sums import Count
+    >>> from celosia.mechanisms.statistics.key_histogram import KeyHistogram
     >>> stated_epsilon_delta(Count(epsilon=0.5))
     (0.5, 0.0)
     >>> stated_epsilon_delta(KeyHistogram(epsilon=1, delta=1e-6))
@@ -103,26 +104,6 @@ def unwrap(mechanism: AnyMechanism) -> AnyMechanism:
     )
 
     return mechanism.mechanism if isinstance(mechanism, PerUnit) else mechanism
-
-
-def format_rounded_up(number: float, digits: int = 6) -> str:
-    """A number in few digits that do not say less than it is.
-
-    >>> format_rounded_up(0.5), format_rounded_up(1.0100501671)
-    ('0.5', '1.01006')
-    """
-    return f"{rounded_up(number, digits):.{digits}g}"
-
-
-def rounded_up(number: float, digits: int = 6) -> float:
-    """A number of few digits that is not below the given one.
-
-    >>> rounded_up(1.0100501671)
-    1.01006
-    """
-    if not isfinite(number):
-        return number
-    return float(Context(prec=digits, rounding=ROUND_CEILING).plus(Decimal(repr(float(number)))))
 
 
 def _in_words(mechanism: AnyMechanism) -> Message:

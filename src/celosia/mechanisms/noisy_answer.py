@@ -21,13 +21,12 @@ from celosia.core.release import Release
 from celosia.core.report import Document
 from celosia.mechanisms import answer_report
 from celosia.mechanisms.guarantees import guarantee_of, stated_epsilon_delta, unwrap, weaknesses
-from celosia.mechanisms.intervals import below_zero
 from celosia.mechanisms.mechanism import Mechanism
 from celosia.mechanisms.parameters import check_confidence
-from celosia.mechanisms.sparse.replies import BELOW
+from celosia.mechanisms.sparse.base import BELOW
 from celosia.mechanisms.statistics.histogram import Histogram
 from celosia.mechanisms.statistics.quantiles import Quantiles
-from celosia.mechanisms.values import plain, short
+from celosia.mechanisms.values import below_zero, plain, short
 
 MOST_SHOWN = 8
 """Numbers of an answer that are shown on one line."""

@@ -20,17 +20,14 @@ from celosia.mechanisms.guarantees import unwrap
 from celosia.mechanisms.mechanism import Mechanism
 from celosia.mechanisms.selection.base import SelectionMechanism
 from celosia.mechanisms.sparse.base import SparseMechanism
-from celosia.mechanisms.statistics import (
-    Count,
-    ExponentialMean,
-    Histogram,
-    KeyHistogram,
-    MostFrequent,
-    Quantile,
-    Quantiles,
-)
 from celosia.mechanisms.statistics.columns import KeyKind, kind_of
+from celosia.mechanisms.statistics.exponential_mean import ExponentialMean
+from celosia.mechanisms.statistics.histogram import Histogram
+from celosia.mechanisms.statistics.key_histogram import KeyHistogram
+from celosia.mechanisms.statistics.most_frequent import MostFrequent
+from celosia.mechanisms.statistics.quantiles import Quantile, Quantiles
 from celosia.mechanisms.statistics.statistic import BoundedStatistic, Statistic
+from celosia.mechanisms.statistics.sums import Count
 
 AnyMechanism = Mechanism[Any, Any]
 

@@ -20,14 +20,9 @@ from celosia.mechanisms.mechanism import Mechanism
 from celosia.mechanisms.noisy_answer import NoisyAnswer, check_affordable, release_with_guarantee
 from celosia.mechanisms.parameters import check_confidence
 from celosia.mechanisms.sparse.base import SparseMechanism
-from celosia.mechanisms.statistics import (
-    Count,
-    KeyHistogram,
-    at_most,
-    once_per_key,
-    per_unit,
-)
-from celosia.mechanisms.statistics.contributions import ROW
+from celosia.mechanisms.statistics.contributions import ROW, at_most, once_per_key, per_unit
+from celosia.mechanisms.statistics.key_histogram import KeyHistogram
+from celosia.mechanisms.statistics.sums import Count
 from celosia.mechanisms.table_columns import OF_ROWS, read_columns, select_rows, select_units
 
 AnyMechanism = Mechanism[Any, Any]

@@ -25,8 +25,8 @@ from celosia.core.neighbours import Relation
 from celosia.core.provenance import Provenance
 from celosia.core.randomness import Source
 from celosia.core.wording import one_unit, unit_word, unit_words
-from celosia.mechanisms.guarantees import LIKELY, WEAK, format_rounded_up
-from celosia.mechanisms.intervals import below_zero
+from celosia.mechanisms.guarantees import LIKELY, WEAK
+from celosia.mechanisms.values import below_zero, format_rounded_up
 from celosia.queries import deadlines
 from celosia.queries.answer import Intervals, QueryAnswer
 from celosia.queries.ledger import Ledger, Request, Reservation, StoredAnswer

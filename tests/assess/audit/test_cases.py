@@ -16,8 +16,7 @@ from celosia.assess.audit import SHIPPED, Case, audit, audit_all, document
 from celosia.assess.audit.cases import EntrywiseMechanism
 from celosia.core.progress import Step
 from celosia.core.randomness import Seeded
-from celosia.mechanisms.additive.geometric import Geometric
-from celosia.mechanisms.additive.laplace import Laplace
+from celosia.mechanisms.additive.laplace import Geometric, Laplace
 from celosia.mechanisms.mechanism import Mechanism
 from celosia.mechanisms.statistics.key_histogram import KeyHistogram
 

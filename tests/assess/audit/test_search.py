@@ -15,8 +15,7 @@ from celosia.core.errors import InputError
 from celosia.core.neighbours import ADD_REMOVE, CHANGE_ONE, Neighbours
 from celosia.core.progress import Step
 from celosia.core.randomness import Seeded
-from celosia.mechanisms.additive.geometric import Geometric
-from celosia.mechanisms.additive.laplace import Laplace
+from celosia.mechanisms.additive.laplace import Geometric, Laplace
 from celosia.mechanisms.mechanism import Mechanism
 from celosia.mechanisms.responses.kary_response import KaryResponse
 from celosia.mechanisms.selection.exponential import Exponential

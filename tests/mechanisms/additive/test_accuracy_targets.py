@@ -14,10 +14,8 @@ from hypothesis import strategies as st
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.randomness import Seeded
 from celosia.mechanisms.additive.base import AdditiveMechanism
-from celosia.mechanisms.additive.discrete_gaussian import GaussianCounts
-from celosia.mechanisms.additive.gaussian import Gaussian
-from celosia.mechanisms.additive.geometric import Geometric
-from celosia.mechanisms.additive.laplace import Laplace
+from celosia.mechanisms.additive.gaussian import Gaussian, GaussianCounts
+from celosia.mechanisms.additive.laplace import Geometric, Laplace
 from celosia.mechanisms.grid import Grid
 from celosia.mechanisms.mechanism import Mechanism
 from celosia.mechanisms.responses.kary_response import KaryResponse

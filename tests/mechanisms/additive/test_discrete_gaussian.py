@@ -15,7 +15,7 @@ from tests.mechanisms.forbidden_source import ForbiddenSource
 from celosia.accounting.noise_losses import ConcentratedLoss, GaussianLoss
 from celosia.core.errors import InputError
 from celosia.core.randomness import Seeded
-from celosia.mechanisms.additive.discrete_gaussian import GaussianCounts
+from celosia.mechanisms.additive.gaussian import GaussianCounts
 from celosia.mechanisms.sensitivities import counts
 
 

@@ -19,7 +19,7 @@ from celosia.core.errors import InputError
 from celosia.core.neighbours import CHANGE_ONE
 from celosia.core.randomness import Seeded
 from celosia.mechanisms.additive.base import BRIM
-from celosia.mechanisms.additive.geometric import Geometric
+from celosia.mechanisms.additive.laplace import Geometric
 from celosia.mechanisms.sensitivities import histogram
 
 

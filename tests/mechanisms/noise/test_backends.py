@@ -16,8 +16,8 @@ from celosia.mechanisms.noise import (
     DiscreteGaussian,
     DiscreteLaplace,
     Law,
-    opendp_samplers,
-    sampler,
+    laws,
+    pool,
 )
 
 LAPLACE, GAUSSIAN = DiscreteLaplace(Fraction(20, 3)), DiscreteGaussian(Fraction(25))
@@ -28,12 +28,12 @@ SIZE = 60_000
 def drawn(law: Law, backend: str) -> NDArray[np.int64]:
     if isinstance(law, DiscreteLaplace):
         if backend == "ours":
-            return sampler.laplace(law.scale, SIZE, Seeded(1))
-        return opendp_samplers.laplace(law.scale, SIZE)
+            return laws.draw_laplace(law.scale, SIZE, Seeded(1))
+        return pool.opendp_laplace(law.scale, SIZE)
     assert isinstance(law, DiscreteGaussian)
     if backend == "ours":
-        return sampler.gaussian(law.parameter, SIZE, Seeded(2))
-    return opendp_samplers.gaussian(law.parameter, SIZE)
+        return laws.draw_gaussian(law.parameter, SIZE, Seeded(2))
+    return pool.opendp_gaussian(law.parameter, SIZE)
 
 
 def scaled(law: Law, factor: Fraction) -> Law:
@@ -129,10 +129,10 @@ def test_the_float_given_to_opendp_is_never_below_the_scale(
         given.append(scale)
         return np.zeros(size, dtype=np.int64)
 
-    monkeypatch.setattr(opendp_samplers, "_noise", record)
+    monkeypatch.setattr(pool, "_noise", record)
     for third in (Fraction(1, 3), Fraction(2, 3), Fraction(10**15 + 1, 7), Fraction(3)):
-        opendp_samplers.laplace(third, 1)
-        opendp_samplers.gaussian(third, 1)
+        pool.opendp_laplace(third, 1)
+        pool.opendp_gaussian(third, 1)
         scale, sigma = (Fraction(number) for number in given[-2:])
         assert third <= scale <= third * (1 + Fraction(1, 2**51))
         assert third <= sigma**2 <= third * (1 + Fraction(1, 2**50))

@@ -13,9 +13,9 @@ from tests.mechanisms.noise import twin
 
 from celosia.core.errors import PrivacyError
 from celosia.core.randomness import Seeded, Source
-from celosia.mechanisms.noise import _kernels, sampler
+from celosia.mechanisms.noise import _kernels, laws
 from celosia.mechanisms.noise.bernoulli import bernoulli_exp
-from celosia.mechanisms.noise.scale_limits import REACH, Proposal
+from celosia.mechanisms.noise.laws import REACH, Proposal
 
 UNITS = Seeded(2026).words(40_000).view(np.uint32)
 SCALES = [
@@ -164,7 +164,7 @@ class _Heads(Source):
 
 def test_a_draw_that_does_not_fit_into_64_bits_is_refused_not_wrapped() -> None:
     with pytest.raises(PrivacyError) as caught:
-        sampler.laplace(Fraction(1), 1, _Heads())
+        laws.draw_laplace(Fraction(1), 1, _Heads())
     assert caught.value.code == "CEL-M021"
 
 
@@ -178,11 +178,11 @@ def test_the_farthest_draws_within_reach_fit_into_64_bits() -> None:
 
 
 def test_no_draws_and_no_coins_are_empty() -> None:
-    assert sampler.laplace(Fraction(3), 0, Seeded(1)).size == 0
+    assert laws.draw_laplace(Fraction(3), 0, Seeded(1)).size == 0
     assert bernoulli_exp(np.empty(0, dtype=np.int64), 1, Seeded(1)).size == 0
 
 
 def test_a_large_vector_equals_itself_and_is_drawn_in_chunks() -> None:
-    first, again = (sampler.gaussian(Fraction(50), 100_000, Seeded(5)) for _ in range(2))
+    first, again = (laws.draw_gaussian(Fraction(50), 100_000, Seeded(5)) for _ in range(2))
     assert np.array_equal(first, again)
-    assert not np.array_equal(first, sampler.gaussian(Fraction(50), 100_000, Seeded(6)))
+    assert not np.array_equal(first, laws.draw_gaussian(Fraction(50), 100_000, Seeded(6)))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from celosia.core.errors import InputError
 from celosia.mechanisms.noise import DiscreteGaussian, DiscreteLaplace
-from celosia.mechanisms.noise.scale_limits import BOTTOM, LEAST, MOST, REACH, Proposal
+from celosia.mechanisms.noise.laws import BOTTOM, LEAST, MOST, REACH, Proposal
 
 scales = st.one_of(
     st.fractions(LEAST, 100),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from fractions import Fraction
 
-from celosia.mechanisms.noise.scale_limits import Proposal
+from celosia.mechanisms.noise.laws import Proposal
 
 ONE = Fraction(1)
 

@@ -24,8 +24,8 @@ from celosia.core.errors import InputError, PrivacyError
 from celosia.core.neighbours import CHANGE_ONE
 from celosia.core.randomness import Seeded
 from celosia.mechanisms.grid import Grid
+from celosia.mechanisms.selection.base import sampling_rate
 from celosia.mechanisms.selection.exponential import Exponential
-from celosia.mechanisms.selection.scores import sampling_rate
 
 VECTORS = st.lists(st.integers(-20, 20), min_size=1, max_size=6)
 

@@ -17,7 +17,7 @@ from celosia.core.errors import InputError
 from celosia.core.randomness import Seeded
 from celosia.mechanisms.grid import Grid
 from celosia.mechanisms.noise import DiscreteLaplace
-from celosia.mechanisms.selection.noisy_max import NoisyMax
+from celosia.mechanisms.selection.top_selection import NoisyMax
 
 
 def over_all_noises(scores: list[int], rate: float, reach: int) -> list[float]:

@@ -22,7 +22,7 @@ from celosia.mechanisms.sparse import (
     comparison_variance,
     optimal_split,
 )
-from celosia.mechanisms.sparse.accuracy import (
+from celosia.mechanisms.sparse.analysis import (
     above_threshold_error,
     numeric_sparse_error,
     sparse_error,

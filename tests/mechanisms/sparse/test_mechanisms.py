@@ -25,9 +25,8 @@ from celosia.mechanisms.sparse import (
     SparseMechanism,
     SparseVector,
 )
-from celosia.mechanisms.sparse.allocation import numeric_shares
 from celosia.mechanisms.sparse.placement import place_all
-from celosia.mechanisms.sparse.scales import Scales, textbook_scale
+from celosia.mechanisms.sparse.scales import Scales, numeric_shares, textbook_scale
 
 ONE_OF_EACH: list[SparseMechanism] = [
     AboveThreshold(1.0, threshold=0),

@@ -18,12 +18,11 @@ from tests.mechanisms.forbidden_source import ForbiddenSource
 
 from celosia.core.errors import InputError
 from celosia.mechanisms.mechanism import Mechanism
-from celosia.mechanisms.statistics import DirectMean, Mean, SumCountMean
 from celosia.mechanisms.statistics.columns import KeyKind, key_codes, key_counts, numbers, tally
-from celosia.mechanisms.statistics.count import Count
 from celosia.mechanisms.statistics.histogram import Histogram
 from celosia.mechanisms.statistics.key_histogram import KeyHistogram
-from celosia.mechanisms.statistics.sum import Sum
+from celosia.mechanisms.statistics.mean import DirectMean, Mean, SumCountMean
+from celosia.mechanisms.statistics.sums import Count, Sum
 from celosia.mechanisms.statistics.variance import StandardDeviation, Variance
 
 SECRET = "4711.5"

@@ -22,13 +22,12 @@ from celosia.core.neighbours import ADD_REMOVE, CHANGE_ONE, Neighbours
 from celosia.core.randomness import Seeded
 from celosia.mechanisms.grid import Grid
 from celosia.mechanisms.mechanism import Mechanism
-from celosia.mechanisms.responses import RandomisedResponse
-from celosia.mechanisms.statistics import DirectMean, Mean, SumCountMean
+from celosia.mechanisms.responses.randomised_response import RandomisedResponse
 from celosia.mechanisms.statistics.contributions import at_most, once_per_key, per_unit
-from celosia.mechanisms.statistics.count import Count
 from celosia.mechanisms.statistics.histogram import Histogram
 from celosia.mechanisms.statistics.key_histogram import KeyHistogram
-from celosia.mechanisms.statistics.sum import Sum
+from celosia.mechanisms.statistics.mean import DirectMean, Mean, SumCountMean
+from celosia.mechanisms.statistics.sums import Count, Sum
 from celosia.mechanisms.statistics.variance import Variance
 
 __all__ = ["measured"]

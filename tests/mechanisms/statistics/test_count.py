@@ -13,7 +13,7 @@ from celosia.accounting.noise_losses import LaplaceLoss
 from celosia.core.errors import InputError
 from celosia.core.neighbours import Neighbours
 from celosia.core.randomness import Seeded
-from celosia.mechanisms.statistics.count import Count
+from celosia.mechanisms.statistics.sums import Count
 
 __all__ = ["measured"]
 

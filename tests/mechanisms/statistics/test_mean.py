@@ -19,15 +19,16 @@ from celosia.core.errors import InputError
 from celosia.core.neighbours import ADD_REMOVE, CHANGE_ONE, Neighbours
 from celosia.core.randomness import Seeded
 from celosia.mechanisms.grid import Grid
-from celosia.mechanisms.statistics.direct_mean import DirectMean
 from celosia.mechanisms.statistics.mean import (
     BoundedMean,
+    DirectMean,
     Mean,
     NormalisedMean,
+    Ratio,
     RatioMean,
     SumCountMean,
+    average_error,
 )
-from celosia.mechanisms.statistics.ratio import Ratio, average_error
 
 __all__ = ["measured"]
 

@@ -28,7 +28,7 @@ from celosia.core.errors import InputError
 from celosia.core.neighbours import ADD_REMOVE, CHANGE_ONE, Neighbours
 from celosia.core.randomness import Seeded
 from celosia.mechanisms.grid import Grid
-from celosia.mechanisms.statistics.quantile import Median, Quantile
+from celosia.mechanisms.statistics.quantiles import Median, Quantile
 
 SHARES = [Fraction(0), Fraction(1, 4), Fraction(1, 2), Fraction(2, 3), Fraction(1)]
 POINTS = 4

@@ -24,8 +24,7 @@ from celosia.core.errors import InputError
 from celosia.core.neighbours import ADD_REMOVE, CHANGE_ONE, Neighbours
 from celosia.core.randomness import Seeded
 from celosia.mechanisms.grid import Grid
-from celosia.mechanisms.statistics.quantile import Quantile
-from celosia.mechanisms.statistics.quantiles import Quantiles
+from celosia.mechanisms.statistics.quantiles import Quantile, Quantiles
 
 POINTS = 3
 QUARTERS = (Fraction(1, 4), Fraction(1, 2), Fraction(3, 4))

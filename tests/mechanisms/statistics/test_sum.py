@@ -18,8 +18,8 @@ from celosia.core.errors import InputError
 from celosia.core.neighbours import CHANGE_ONE, Neighbours
 from celosia.core.randomness import Seeded
 from celosia.mechanisms.grid import Grid
-from celosia.mechanisms.statistics.span import Span, exact_sum
-from celosia.mechanisms.statistics.sum import Sum
+from celosia.mechanisms.statistics.bounded_grid import Span, exact_sum
+from celosia.mechanisms.statistics.sums import Sum
 
 __all__ = ["measured"]
 

@@ -25,18 +25,15 @@ from celosia.core.messages import Message
 from celosia.core.neighbours import ADD_REMOVE, CHANGE_ONE
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source, System
-from celosia.mechanisms.additive.discrete_gaussian import GaussianCounts
-from celosia.mechanisms.additive.gaussian import Gaussian
-from celosia.mechanisms.additive.geometric import Geometric
-from celosia.mechanisms.additive.laplace import Laplace
+from celosia.mechanisms.additive.gaussian import Gaussian, GaussianCounts
+from celosia.mechanisms.additive.laplace import Geometric, Laplace
 from celosia.mechanisms.mechanism import Mechanism
 from celosia.mechanisms.parameters import check_confidence
 from celosia.mechanisms.responses.kary_response import KaryResponse
 from celosia.mechanisms.responses.randomised_response import RandomisedResponse
 from celosia.mechanisms.selection.exponential import Exponential
-from celosia.mechanisms.selection.noisy_max import NoisyMax
 from celosia.mechanisms.selection.permute_and_flip import PermuteAndFlip
-from celosia.mechanisms.selection.top_selection import TopSelection
+from celosia.mechanisms.selection.top_selection import NoisyMax, TopSelection
 from celosia.mechanisms.sparse import (
     AboveThreshold,
     NumericSparse,
@@ -44,16 +41,14 @@ from celosia.mechanisms.sparse import (
     SparseMechanism,
     SparseVector,
 )
-from celosia.mechanisms.statistics import DirectMean, NormalisedMean, SumCountMean
 from celosia.mechanisms.statistics.contributions import per_unit
-from celosia.mechanisms.statistics.count import Count
 from celosia.mechanisms.statistics.exponential_mean import ExponentialMean
 from celosia.mechanisms.statistics.histogram import Histogram
 from celosia.mechanisms.statistics.key_histogram import KeyHistogram
+from celosia.mechanisms.statistics.mean import DirectMean, NormalisedMean, SumCountMean
 from celosia.mechanisms.statistics.most_frequent import MostFrequent
-from celosia.mechanisms.statistics.quantile import Median, Quantile
-from celosia.mechanisms.statistics.quantiles import Quantiles
-from celosia.mechanisms.statistics.sum import Sum
+from celosia.mechanisms.statistics.quantiles import Median, Quantile, Quantiles
+from celosia.mechanisms.statistics.sums import Count, Sum
 from celosia.mechanisms.statistics.variance import StandardDeviation, Variance
 
 

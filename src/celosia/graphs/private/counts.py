@@ -26,11 +26,11 @@ from celosia.graphs.private.local_sensitivity import (
 )
 from celosia.graphs.private.mechanism import GraphMechanism, check_graph
 from celosia.graphs.private.projection import BoundedStatistic
-from celosia.mechanisms.intervals import from_zero
 from celosia.mechanisms.mechanism import Measurement
 from celosia.mechanisms.noise import DiscreteLaplace
-from celosia.mechanisms.noise.scale_limits import MOST as WIDEST
+from celosia.mechanisms.noise.laws import MOST as WIDEST
 from celosia.mechanisms.parameters import check_confidence, check_delta, check_whole
+from celosia.mechanisms.values import from_zero
 
 
 @dataclass(frozen=True, kw_only=True)

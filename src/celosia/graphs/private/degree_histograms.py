@@ -17,10 +17,10 @@ from celosia.graphs.graph import Graph
 from celosia.graphs.private.degree_sequence import isotonic_fit
 from celosia.graphs.private.mechanism import GraphMechanism, check_cap, check_graph
 from celosia.graphs.private.projection import BoundedStatistic
-from celosia.mechanisms.intervals import counts_from_zero
 from celosia.mechanisms.mechanism import Measurement
 from celosia.mechanisms.noise import DiscreteLaplace
 from celosia.mechanisms.parameters import check_confidence, check_whole
+from celosia.mechanisms.values import counts_from_zero
 
 Strategy = Literal["cumulative", "bins"]
 Counts = dict[int, int]

@@ -13,10 +13,10 @@ from celosia.core.messages import Message
 from celosia.core.randomness import Source
 from celosia.graphs.graph import Graph
 from celosia.graphs.private.mechanism import GraphMechanism, check_cap, check_graph
-from celosia.mechanisms.intervals import counts_from_zero
 from celosia.mechanisms.mechanism import Measurement
 from celosia.mechanisms.noise import DiscreteLaplace
 from celosia.mechanisms.parameters import check_confidence
+from celosia.mechanisms.values import counts_from_zero
 
 MOST = 2**10
 """The greatest cap: there are about half a million cells then."""

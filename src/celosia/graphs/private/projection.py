@@ -22,7 +22,7 @@ from celosia.graphs.private.mechanism import ONE_VERTEX, GraphMechanism, check_c
 from celosia.mechanisms.grid import FARTHEST
 from celosia.mechanisms.mechanism import Output
 from celosia.mechanisms.noise import DiscreteLaplace
-from celosia.mechanisms.selection import Exponential
+from celosia.mechanisms.selection.exponential import Exponential
 
 CAPS = tuple(2**power for power in range(1, 11))
 """From 2 to 1024: the caps that are tried where none is given."""

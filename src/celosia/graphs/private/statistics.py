@@ -33,9 +33,10 @@ from celosia.graphs.private.joint_degrees import JointDegrees
 from celosia.graphs.private.local_sensitivity import Sensitive
 from celosia.graphs.private.mechanism import ONE_EDGE, GraphMechanism, Level, check_graph
 from celosia.graphs.private.projection import CAPS
-from celosia.mechanisms.guarantees import format_rounded_up, guarantee_of, stated_epsilon_delta
+from celosia.mechanisms.guarantees import guarantee_of, stated_epsilon_delta
 from celosia.mechanisms.noisy_answer import NoisyAnswer, check_affordable, release_with_guarantee
 from celosia.mechanisms.parameters import check_confidence
+from celosia.mechanisms.values import format_rounded_up
 
 Cap = int | Sequence[int]
 

@@ -20,8 +20,8 @@ from celosia.graphs.perturbation.exchange import Exchanges
 from celosia.graphs.private.degree_sequence import DegreeSequence, graphical_degrees
 from celosia.graphs.private.joint_degrees import MOST, JointDegrees
 from celosia.graphs.private.mechanism import check_graph
-from celosia.mechanisms.guarantees import format_rounded_up
 from celosia.mechanisms.parameters import LEAST_EPSILON, MOST_EPSILON, check_epsilon
+from celosia.mechanisms.values import format_rounded_up
 
 Model = Literal["degrees", "joint"]
 

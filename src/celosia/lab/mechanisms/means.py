@@ -30,8 +30,8 @@ from celosia.lab.mechanisms.broken import BrokenClampedMean
 from celosia.lab.mechanisms.broken_means import broken_averages
 from celosia.lab.mechanisms.cells import compare_printed
 from celosia.mechanisms import DiscreteLaplace, ExponentialMean, NormalisedMean, SumCountMean
+from celosia.mechanisms.statistics.bounded_grid import exact_sum
 from celosia.mechanisms.statistics.mean import RatioMean
-from celosia.mechanisms.statistics.span import exact_sum
 
 Floats = NDArray[np.float64]
 

@@ -19,8 +19,7 @@ from celosia.lab.findings import Row
 from celosia.lab.mechanisms.broken import BrokenNoisyMax
 from celosia.lab.mechanisms.cells import compare_equal, compare_printed
 from celosia.mechanisms import Exponential, Grid, NoisyMax, PermuteAndFlip
-from celosia.mechanisms.sparse.accuracy import above_threshold_error
-from celosia.mechanisms.sparse.analysis import difference_tail
+from celosia.mechanisms.sparse.analysis import above_threshold_error, difference_tail
 
 SCORES = [0, 1, 2]
 FINE = Grid(Fraction(1, 4096))

@@ -15,13 +15,13 @@ from celosia.lab.findings import Row
 from celosia.lab.mechanisms.cells import compare_equal, compare_printed
 from celosia.lab.mechanisms.sparse_variants import variants
 from celosia.mechanisms import AboveThreshold, NumericSparse, Sparse, SparseVector
-from celosia.mechanisms.sparse import accuracy
-from celosia.mechanisms.sparse.allocation import (
+from celosia.mechanisms.sparse import analysis
+from celosia.mechanisms.sparse.scales import (
     comparison_variance,
     numeric_shares,
     optimal_split,
+    textbook_scale,
 )
-from celosia.mechanisms.sparse.scales import textbook_scale
 
 DEVIATIONS = (
     (1, False, None, "5.89"),
@@ -106,13 +106,13 @@ def _scales() -> Iterator[Row]:
 
 def _errors() -> Iterator[Row]:
     run = Message("lab.mechanisms.errors_for_1000_queries_failure_0")
-    found = accuracy.above_threshold_error(1, queries=1000, failure=0.05)
-    tight = accuracy.tight_error(2, 4, queries=1000, failure=0.05)
+    found = analysis.above_threshold_error(1, queries=1000, failure=0.05)
+    tight = analysis.tight_error(2, 4, queries=1000, failure=0.05)
     yield compare_printed(run, "AboveThreshold", "84.7731", found)
     yield compare_printed(run, "lab.mechanisms.abovethreshold_tighter", "49.42", tight)
     for name, bound, pure, loose in (
-        ("Sparse", accuracy.sparse_error, "488.243", "2295.51"),
-        ("NumericSparse", accuracy.numeric_sparse_error, "580.465", "2595.84"),
+        ("Sparse", analysis.sparse_error, "488.243", "2295.51"),
+        ("NumericSparse", analysis.numeric_sparse_error, "580.465", "2595.84"),
     ):
         plain = bound(1, positives=5, queries=1000, failure=0.05)
         mixed = bound(1, positives=5, queries=1000, failure=0.05, delta=1e-6)

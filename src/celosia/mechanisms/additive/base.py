@@ -18,7 +18,7 @@ from celosia.mechanisms.additive.inputs import DIMENSION, grid_points, whole_poi
 from celosia.mechanisms.grid import WHOLE, Grid, check_grid
 from celosia.mechanisms.mechanism import Measurement, Mechanism
 from celosia.mechanisms.noise import Law
-from celosia.mechanisms.noise.scale_limits import MOST as WIDEST
+from celosia.mechanisms.noise.laws import MOST as WIDEST
 from celosia.mechanisms.parameters import check_confidence, check_error, check_whole, field_of
 
 Scalar = float | Fraction | Decimal | np.integer[Any] | np.floating[Any]

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
 from celosia.core.numbers import exact
-from celosia.mechanisms.arrays import array_of
 from celosia.mechanisms.grid import FARTHEST, Grid, off_grid
 from celosia.mechanisms.parameters import whole_number
+from celosia.mechanisms.values import array_of
 
 MOST_COORDINATES = 2**31
 DIMENSION = whole_number(most=MOST_COORDINATES)

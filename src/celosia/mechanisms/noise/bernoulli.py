@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
 from celosia.core.randomness import Source
-from celosia.mechanisms.noise.sampler import fill
+from celosia.mechanisms.noise.laws import fill
 
 
 def bernoulli_exp(

@@ -18,9 +18,9 @@ from celosia.core.neighbours import CHANGE_ONE, Neighbours, Relation
 from celosia.core.numbers import exact
 from celosia.core.randomness import Source
 from celosia.mechanisms.additive.directed_rounding import exp_below, log_above
-from celosia.mechanisms.arrays import array_of
 from celosia.mechanisms.mechanism import NEIGHBOURS, Measurement, Mechanism
 from celosia.mechanisms.parameters import check_confidence, check_epsilon, check_whole, field_of
+from celosia.mechanisms.values import array_of
 
 COINS = 2**62
 """Sides of the exact coin: a chance found from an epsilon is a whole number of them."""

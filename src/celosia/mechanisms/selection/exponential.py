@@ -14,8 +14,7 @@ from celosia.core.randomness import Source
 from celosia.mechanisms.mechanism import Measurement
 from celosia.mechanisms.noise.weighted_draw import draw_weighted
 from celosia.mechanisms.parameters import check_epsilon
-from celosia.mechanisms.selection.base import SelectionMechanism
-from celosia.mechanisms.selection.scores import chances, shortfall, whole_weights
+from celosia.mechanisms.selection.base import SelectionMechanism, chances, shortfall, whole_weights
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,8 +14,7 @@ from celosia.core.randomness import Source
 from celosia.mechanisms.mechanism import Measurement
 from celosia.mechanisms.noise.bernoulli import bernoulli_exp_rate
 from celosia.mechanisms.parameters import check_epsilon
-from celosia.mechanisms.selection.base import SelectionMechanism
-from celosia.mechanisms.selection.scores import shortfall
+from celosia.mechanisms.selection.base import SelectionMechanism, shortfall
 
 MOST_EXACT = 512
 """Candidates whose chances are computed: the work grows with their square."""

@@ -1,11 +1,9 @@
-"""The exact chance of an outcome of the published sparse vectors, with continuous Laplace noise.
+"""Sparse vector mechanisms with continuous noise: exact chances, and published bounds of errors.
 
-The chance of a pattern of answers above (A) and below (B) is a one-dimensional integral over the
-noise of the threshold (Lyu, Su & Li 2017, section 3),
-
-    integral of p_rho(z) * prod_B F(T + z - f_i) * prod_A (1 - F(T + z - f_i)) dz,
-
-taken here in the log domain. `exact` has the sums for the discrete noise that is really released.
+An algorithm is (alpha, beta)-accurate when, except with chance beta, every answer above the
+threshold is at least T - alpha, every answer below is at most T + alpha, and it does not halt
+early. The bounds hold with a chance of failure of at most `failure`; they assume that at most
+`positives` queries come within alpha of the threshold or above.
 """
 
 from __future__ import annotations
@@ -13,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from math import exp, inf, log, log1p
+from math import exp, inf, log, log1p, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -170,3 +168,63 @@ def segments(pattern: Sequence[bool]) -> list[tuple[int, int]]:
     """
     cuts = [0, *(place + 1 for place, above in enumerate(pattern) if above), len(pattern)]
     return [(start, end) for start, end in pairwise(cuts) if start < end]
+
+
+def above_threshold_error(epsilon: float, *, queries: int, failure: float) -> float:
+    """AboveThreshold (Dwork & Roth 2014, Thm 3.24).
+
+    >>> round(above_threshold_error(1, queries=1000, failure=0.05), 4)
+    84.7731
+    """
+    return 8 * (log(queries) + log(2 / failure)) / epsilon
+
+
+def sparse_error(
+    epsilon: float, *, positives: int, queries: int, failure: float, delta: float = 0.0
+) -> float:
+    """Sparse with the scales that it prints (Dwork & Roth 2014, Thm 3.26).
+
+    >>> round(sparse_error(1, positives=5, queries=1000, failure=0.05), 3)
+    488.243
+    """
+    logs = log(queries) + log(2 * positives / failure)
+    if delta == 0:
+        return 8 * positives * logs / epsilon
+    return logs * sqrt(512 * positives * log(1 / delta)) / epsilon
+
+
+def numeric_sparse_error(
+    epsilon: float, *, positives: int, queries: int, failure: float, delta: float = 0.0
+) -> float:
+    """NumericSparse, as printed (Dwork & Roth 2014, Thm 3.28).
+
+    For delta above 0 the printed bound is of the comparisons; the noise of the released numbers is
+    sqrt(8) times as wide and can exceed it, so `NumericSparse.accuracy` does not use it.
+
+    >>> round(numeric_sparse_error(1, positives=5, queries=1000, failure=0.05), 3)
+    580.465
+    """
+    logs = log(queries) + log(4 * positives / failure)
+    if delta == 0:
+        return 9 * positives * logs / epsilon
+    return logs * (sqrt(512) + 1) * sqrt(positives * log(2 / delta)) / epsilon
+
+
+def tight_error(
+    threshold_scale: float,
+    query_scale: float,
+    *,
+    queries: int,
+    failure: float,
+    thresholds: int = 1,
+) -> float:
+    """The same promise for any two scales, the failure shared out in proportion to them.
+
+    Minimises a + b subject to `thresholds` e^(-a/s1) + `queries` e^(-b/s2) = failure.
+
+    >>> round(tight_error(2, 4, queries=1000, failure=0.05), 2)
+    49.42
+    """
+    both = threshold_scale + query_scale
+    first = threshold_scale * log(thresholds * both / (threshold_scale * failure))
+    return first + query_scale * log(queries * both / (query_scale * failure))

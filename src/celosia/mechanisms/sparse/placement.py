@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from celosia.core.errors import InputError
 from celosia.core.numbers import exact
-from celosia.mechanisms.arrays import array_of
 from celosia.mechanisms.grid import FARTHEST, Grid
+from celosia.mechanisms.values import array_of
 
 SLACK = 2.0**-50
 """What a float may be off the grid, in relative terms: 0.3 is a multiple of 0.1."""

@@ -14,8 +14,8 @@ from celosia.core.errors import InputError, PrivacyError
 from celosia.core.neighbours import Neighbours
 from celosia.core.randomness import Source
 from celosia.mechanisms.noise import DiscreteLaplace
+from celosia.mechanisms.sparse.base import ABOVE, BELOW, Reply
 from celosia.mechanisms.sparse.placement import place, place_threshold
-from celosia.mechanisms.sparse.replies import ABOVE, BELOW, Reply
 from celosia.mechanisms.sparse.scales import Scales
 
 if TYPE_CHECKING:

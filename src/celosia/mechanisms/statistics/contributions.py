@@ -171,7 +171,7 @@ def per_unit(
 ) -> PerUnit[Input, Output]:
     """The same mechanism with its epsilon for all rows of one unit together.
 
-    >>> from celosia.mechanisms.statistics.count import Count
+    >>> from celosia.mechanisms.statistics.sums import Count
     >>> counts = per_unit(Count(epsilon=1), 5)
     >>> print(counts.neighbours, counts.inner, counts.privacy_loss().pure)
     add or remove one customer Count(epsilon=0.2) 1.0

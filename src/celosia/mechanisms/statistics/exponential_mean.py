@@ -24,7 +24,7 @@ from celosia.mechanisms.parameters import (
     check_whole,
     field_of,
 )
-from celosia.mechanisms.selection.scores import MOST_STEPS, chances, sampling_rate
+from celosia.mechanisms.selection.base import MOST_STEPS, chances, sampling_rate
 from celosia.mechanisms.statistics.bounded_grid import BoundedGrid
 
 TRIES = 64

@@ -17,7 +17,6 @@ from celosia.accounting.noise_losses import LaplaceLoss
 from celosia.core.errors import InputError
 from celosia.core.numbers import real
 from celosia.core.randomness import Source
-from celosia.mechanisms.intervals import from_zero
 from celosia.mechanisms.mechanism import Measurement
 from celosia.mechanisms.noise import DiscreteLaplace
 from celosia.mechanisms.parameters import check_confidence
@@ -31,6 +30,7 @@ from celosia.mechanisms.statistics.columns import (
     plain_key,
 )
 from celosia.mechanisms.statistics.statistic import Statistic, laplace_hiding
+from celosia.mechanisms.values import from_zero
 
 OTHER = "other"
 """The label of the bin for rows that belong to no other."""

@@ -1,8 +1,4 @@
-"""Means of a bounded column by a noisy sum over a noisy count, and which one to take.
-
-`NormalisedMean` is `Mean`. `SumCountMean`, and `DirectMean` in its own module, need more noise for
-the same promise; they are there to be compared with (Li, Lyu, Su and Yang 2016, chapter 2).
-"""
+"""Means of a bounded column."""
 
 from __future__ import annotations
 
@@ -21,10 +17,67 @@ from celosia.core.randomness import Source
 from celosia.mechanisms.mechanism import Measurement
 from celosia.mechanisms.noise import DiscreteLaplace
 from celosia.mechanisms.parameters import check_confidence, check_whole
+from celosia.mechanisms.statistics.bounded_grid import exact_sum
 from celosia.mechanisms.statistics.columns import Rows, numbers
-from celosia.mechanisms.statistics.ratio import Ratio, average_error, clip
-from celosia.mechanisms.statistics.span import exact_sum
 from celosia.mechanisms.statistics.statistic import BoundedStatistic, draw_noise, laplace_hiding
+
+
+@dataclass(frozen=True, slots=True)
+class Ratio:
+    """A sum, a count, and the errors that neither of them exceeds.
+
+    >>> Ratio(total=30, total_error=2, count=10, count_error=2).bounds(0, 10)
+    (Fraction(7, 3), Fraction(4, 1))
+    """
+
+    total: int
+    total_error: int
+    count: int
+    count_error: int
+
+    @property
+    def fewest(self) -> int:
+        """The least count that is possible; below 1 where there may be no rows."""
+        return self.count - self.count_error
+
+    def bounds(self, least: int, most: int) -> tuple[Fraction, Fraction]:
+        """Bounds of the average of at least one row, each between `least` and `most`.
+
+        The quotient rises with the sum; in the count it falls where the sum is positive and rises
+        where it is negative, so the extremes lie at ends of both.
+        """
+        fewest = max(1, self.fewest)
+        highest = max(fewest, self.count + self.count_error)
+        low, high = self.total - self.total_error, self.total + self.total_error
+        lower = Fraction(low, highest if low > 0 else fewest)
+        upper = Fraction(high, fewest if high > 0 else highest)
+        return clip(lower, least, most), clip(upper, least, most)
+
+
+def average_error(
+    errors: tuple[int, int], *, size: int, void: int, bounds: tuple[int, int]
+) -> Fraction:
+    """An error that a clipped quotient of so many rows keeps to while the noises keep to theirs.
+
+    A quotient that stays in the range is never farther off than the range is wide; that is also all
+    that can be said where the count may be taken for no rows.
+
+    Args:
+        errors: of the sum and of the count.
+        size: how many rows there are.
+        void: the largest count that is taken for no rows.
+        bounds: the least and the most that a row adds to the sum.
+    """
+    (total, count), (least, most) = errors, bounds
+    widest = Fraction(most - least)
+    if size - count <= void:
+        return widest
+    return min(widest, Fraction(total + max(abs(least), abs(most)) * count, size - count))
+
+
+def clip(value: Fraction, least: int, most: int) -> Fraction:
+    """The number of a range that is nearest to a value."""
+    return min(max(value, Fraction(least)), Fraction(most))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -230,3 +283,78 @@ class SumCountMean(RatioMean):
 
 Mean = NormalisedMean
 """The mean to take, under either relation."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DirectMean(BoundedMean):
+    """The mean of values clipped to [lower, upper] with noise for the worst number of rows.
+
+    The noise does not shrink as the rows grow in number, so this serves comparisons only.
+
+    Guarantee: epsilon-DP with delta 0. The mean, the middle of the range if there are no rows,
+    moves by at most half the range when a row is added or removed, and by the range when the only
+    row is changed.
+
+    Reference: Dwork and Roth 2014, Thm 3.6.
+    """
+
+    method_name: ClassVar[str] = "direct-mean"
+
+    @cached_property
+    def shift(self) -> int:
+        """The sensitivity in half steps of the grid."""
+        return self.span.width * (2 if self.counts_are_public else 1)
+
+    @cached_property
+    def noises(self) -> tuple[DiscreteLaplace]:
+        """The law of the noise, in half steps of the grid."""
+        return (laplace_hiding(self.shift, self.price),)
+
+    def privacy_loss(self) -> LaplaceLoss:
+        """Epsilon, paid by one draw."""
+        return LaplaceLoss(self.noise.scale, self.shift)
+
+    def measure(self, x: Rows, *, rng: Source) -> Measurement[float]:
+        """The mean with noise, clipped to the range.
+
+        Raises:
+            InputError: as of `RatioMean.measure`.
+        """
+        values = numbers(x)
+        self.check_filled(values.size)
+        (noise,) = draw_noise(self.noises, rng)
+        found = self.rounded(exact_sum(self.span.centred(values)), int(values.size)) + noise
+        width = self.span.width
+        unclipped = self._value(found)
+        return Measurement(self._value(min(max(found, -width), width)), {"unclipped": unclipped})
+
+    @staticmethod
+    def rounded(total: int, count: int) -> int:
+        """The mean in half steps, with halves going up; 0, the middle, of no rows.
+
+        floor(a + 1/2) commutes with whole shifts and never falls as a grows, so two means that are
+        at most a whole number of half steps apart stay so. Halves to even lacks the first.
+        """
+        return (2 * total + count) // (2 * count) if count else 0
+
+    def accuracy(self, confidence: float = 0.95, *, size: int = 1) -> float:
+        """An error of the mean that is not exceeded with this confidence, however many rows."""
+        error = self.noise.bound(check_confidence(confidence))
+        # Rounding the mean to a half step adds half of one.
+        half_steps = min(error + Fraction(1, 2), Fraction(2 * self.span.width))
+        return float(half_steps * self.span.grid.step / 2)
+
+    def interval(
+        self, measurement: Measurement[float], confidence: float = 0.95
+    ) -> tuple[float, float]:
+        """Bounds of the exact mean of the rows on the grid."""
+        error = self.noise.bound(check_confidence(confidence)) + Fraction(1, 2)
+        unclipped, width = Fraction(measurement.parts["unclipped"]), self.span.width
+        found = round((unclipped - self.span.middle) * 2 / self.span.grid.step)
+        return (
+            self._value(clip(found - error, -width, width)),
+            self._value(clip(found + error, -width, width)),
+        )
+
+    def _value(self, half_steps: Fraction | int) -> float:
+        return float(self.span.middle + half_steps * self.span.grid.step / 2)

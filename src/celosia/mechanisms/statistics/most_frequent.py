@@ -23,7 +23,9 @@ from celosia.mechanisms.parameters import (
     field_of,
     whole_number,
 )
-from celosia.mechanisms.selection import Exponential, NoisyMax, PermuteAndFlip
+from celosia.mechanisms.selection.exponential import Exponential
+from celosia.mechanisms.selection.permute_and_flip import PermuteAndFlip
+from celosia.mechanisms.selection.top_selection import NoisyMax
 from celosia.mechanisms.statistics.columns import Key, Rows
 from celosia.mechanisms.statistics.histogram import Histogram
 

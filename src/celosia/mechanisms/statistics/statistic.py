@@ -15,8 +15,8 @@ from celosia.mechanisms.grid import Grid
 from celosia.mechanisms.mechanism import Mechanism, Output
 from celosia.mechanisms.noise import DiscreteLaplace
 from celosia.mechanisms.parameters import EPSILON, LOWER, UPPER, check_epsilon, field_of
+from celosia.mechanisms.statistics.bounded_grid import Span
 from celosia.mechanisms.statistics.columns import Rows
-from celosia.mechanisms.statistics.span import Span
 
 
 @dataclass(frozen=True, kw_only=True)

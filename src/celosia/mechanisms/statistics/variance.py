@@ -18,9 +18,9 @@ from celosia.core.randomness import Source
 from celosia.mechanisms.mechanism import Measurement
 from celosia.mechanisms.noise import DiscreteLaplace
 from celosia.mechanisms.parameters import check_confidence, check_whole
+from celosia.mechanisms.statistics.bounded_grid import exact_sum
 from celosia.mechanisms.statistics.columns import Rows, numbers
-from celosia.mechanisms.statistics.ratio import Ratio, average_error, clip
-from celosia.mechanisms.statistics.span import exact_sum
+from celosia.mechanisms.statistics.mean import Ratio, average_error, clip
 from celosia.mechanisms.statistics.statistic import BoundedStatistic, draw_noise, laplace_hiding
 
 WIDEST = 2**30

@@ -10,10 +10,10 @@ from celosia.accounting.noise_losses import LaplaceLoss
 from celosia.core.errors import InputError
 from celosia.core.neighbours import Relation
 from celosia.core.randomness import Source
-from celosia.mechanisms.intervals import from_zero
 from celosia.mechanisms.mechanism import Measurement, Mechanism
 from celosia.mechanisms.noise import DiscreteLaplace
 from celosia.mechanisms.parameters import check_confidence, check_epsilon
+from celosia.mechanisms.values import from_zero
 from celosia.queries.bounds.caps import check_most, read_totals
 
 

@@ -35,7 +35,7 @@ from math import ceil
 from celosia.core.messages import Message
 from celosia.core.randomness import Source
 from celosia.mechanisms.noise import DiscreteLaplace
-from celosia.mechanisms.noise.scale_limits import MOST
+from celosia.mechanisms.noise.laws import MOST
 from celosia.mechanisms.parameters import check_epsilon, check_whole
 
 LEAST_SCALE = Fraction(7, 10)

@@ -14,10 +14,10 @@ from celosia.accounting.losses import ComposedLoss, Loss, PureLoss
 from celosia.accounting.noise_losses import LaplaceLoss
 from celosia.core.messages import Message
 from celosia.core.randomness import Source
-from celosia.mechanisms.intervals import from_zero
 from celosia.mechanisms.mechanism import Measurement
 from celosia.mechanisms.noise import DiscreteLaplace
 from celosia.mechanisms.parameters import check_confidence, check_epsilon, check_whole
+from celosia.mechanisms.values import from_zero
 from celosia.queries.bounds.cap_ladder import CapChoice
 from celosia.queries.bounds.caps import (
     capped_totals,

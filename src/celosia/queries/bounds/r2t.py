@@ -9,10 +9,10 @@ from typing import Any
 from celosia.accounting.losses import ComposedLoss, PureLoss
 from celosia.core.messages import Message
 from celosia.core.randomness import Source
-from celosia.mechanisms.intervals import from_zero
 from celosia.mechanisms.mechanism import Measurement
 from celosia.mechanisms.noise import DiscreteLaplace
 from celosia.mechanisms.parameters import check_confidence, check_epsilon, check_whole
+from celosia.mechanisms.values import from_zero
 from celosia.queries.bounds.cap_ladder import CapLadder, in_units, rounding
 from celosia.queries.bounds.caps import check_add_remove, check_share, read_totals, split_failure
 

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from celosia.accounting.losses import ComposedLoss, PureLoss
 from celosia.core.messages import Message
 from celosia.core.randomness import Source
-from celosia.mechanisms.intervals import from_zero
 from celosia.mechanisms.mechanism import Measurement
 from celosia.mechanisms.noise import DiscreteLaplace
 from celosia.mechanisms.parameters import check_confidence, check_epsilon, check_whole
-from celosia.mechanisms.selection import PermuteAndFlip
+from celosia.mechanisms.selection.permute_and_flip import PermuteAndFlip
+from celosia.mechanisms.values import from_zero
 from celosia.queries.bounds.cap_ladder import CapChoice, in_units, rounding
 from celosia.queries.bounds.caps import check_add_remove, check_share, read_totals
 from celosia.queries.bounds.r2t import FINEST

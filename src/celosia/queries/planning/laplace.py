@@ -13,8 +13,8 @@ from celosia.accounting.losses import Loss, PureLoss
 from celosia.accounting.noise_losses import LaplaceLoss
 from celosia.core.messages import Message
 from celosia.core.randomness import Source
-from celosia.mechanisms.intervals import from_zero
 from celosia.mechanisms.noise import DiscreteLaplace
+from celosia.mechanisms.values import from_zero
 from celosia.queries.emission import count_query, grouped_query
 from celosia.queries.planning.aggregates import Total
 from celosia.queries.planning.plan import (

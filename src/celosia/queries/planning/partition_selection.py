@@ -34,7 +34,7 @@ from celosia.queries.planning.plan import (
 )
 
 if TYPE_CHECKING:
-    from celosia.mechanisms.statistics import KeyHistogram
+    from celosia.mechanisms.statistics.key_histogram import KeyHistogram
 
 Group = tuple[Any, ...]
 
@@ -62,7 +62,7 @@ class PartitionSelection(Step):
     @cached_property
     def mechanism(self) -> KeyHistogram:
         """The noise and the threshold."""
-        from celosia.mechanisms.statistics import KeyHistogram  # loads frames
+        from celosia.mechanisms.statistics.key_histogram import KeyHistogram  # loads frames
 
         price: Any = self.epsilon
         return KeyHistogram(

@@ -12,7 +12,7 @@ from typing import Any
 
 from celosia.core.neighbours import Relation
 from celosia.core.randomness import Source
-from celosia.mechanisms.statistics.ranks import rank_steps
+from celosia.mechanisms.statistics.quantiles import rank_steps
 from celosia.queries.bounds.private_cap import PrivateCap
 
 MOST_ROWS = 2**20

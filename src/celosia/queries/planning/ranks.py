@@ -18,9 +18,8 @@ from celosia.core.messages import Message
 from celosia.core.neighbours import Relation
 from celosia.core.randomness import Source
 from celosia.core.wording import unit_word, unit_words
-from celosia.mechanisms.selection.scores import sampling_rate, shortfall
-from celosia.mechanisms.statistics.quantile import check_share
-from celosia.mechanisms.statistics.ranks import Segments
+from celosia.mechanisms.selection.base import sampling_rate, shortfall
+from celosia.mechanisms.statistics.quantiles import Segments, check_share
 from celosia.queries.algebra import Aggregate, Question
 from celosia.queries.emission import FixedPoint, histogram_query, people_by_rows_query
 from celosia.queries.emission.histograms import Extreme
