@@ -23,7 +23,7 @@ from celosia.mechanisms import answer_report
 from celosia.mechanisms.guarantees import guarantee_of, stated_epsilon_delta, unwrap, weaknesses
 from celosia.mechanisms.mechanism import Mechanism
 from celosia.mechanisms.parameters import check_confidence
-from celosia.mechanisms.sparse.base import BELOW
+from celosia.mechanisms.sparse.stream import BELOW
 from celosia.mechanisms.statistics.histogram import Histogram
 from celosia.mechanisms.statistics.quantiles import Quantiles
 from celosia.mechanisms.values import below_zero, plain, short

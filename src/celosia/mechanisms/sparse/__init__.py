@@ -1,8 +1,15 @@
 """The sparse vector family: which of many answers reach a threshold, paid for by the positives."""
 
-from celosia.mechanisms.sparse.base import ABOVE, BELOW, Reply, SparseMechanism, ThresholdAnswer
+from celosia.mechanisms.sparse.base import SparseMechanism
 from celosia.mechanisms.sparse.scales import Scales, comparison_variance, optimal_split
-from celosia.mechanisms.sparse.stream import SpendableBudget, Stream
+from celosia.mechanisms.sparse.stream import (
+    ABOVE,
+    BELOW,
+    Reply,
+    SpendableBudget,
+    Stream,
+    ThresholdAnswer,
+)
 from celosia.mechanisms.sparse.variants import AboveThreshold, NumericSparse, Sparse, SparseVector
 
 __all__ = [

@@ -20,7 +20,6 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
-from enum import Enum
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, Self
@@ -47,34 +46,13 @@ from celosia.mechanisms.parameters import (
 )
 from celosia.mechanisms.sparse.placement import place_all, place_threshold, steps_moved
 from celosia.mechanisms.sparse.scales import MOST_POSITIVES, WIDEST, Scales
-from celosia.mechanisms.sparse.stream import SpendableBudget, Stream
-
-
-class ThresholdAnswer(Enum):
-    """Whether a noisy answer reached the noisy threshold.
-
-    >>> bool(ThresholdAnswer.ABOVE), bool(ThresholdAnswer.BELOW), str(ThresholdAnswer.BELOW)
-    (True, False, 'below')
-    """
-
-    BELOW = "below"
-    """Below the threshold; costs nothing, however often it is said."""
-    ABOVE = "above"
-    """At or above the threshold; a stream says it a limited number of times."""
-
-    def __bool__(self) -> bool:
-        return self is ThresholdAnswer.ABOVE
-
-    def __str__(self) -> str:
-        return self.value
-
-
-ABOVE = ThresholdAnswer.ABOVE
-BELOW = ThresholdAnswer.BELOW
-
-Reply = ThresholdAnswer | float
-"""`BELOW`, or what is said of an answer above: `ABOVE`, or its own noisy number."""
-
+from celosia.mechanisms.sparse.stream import (
+    ABOVE,
+    BELOW,
+    Reply,
+    SpendableBudget,
+    Stream,
+)
 
 Answers = Sequence[float] | NDArray[np.integer[Any]] | NDArray[np.floating[Any]]
 """Exact answers in the order of the questions."""

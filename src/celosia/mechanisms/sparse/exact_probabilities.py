@@ -15,15 +15,9 @@ from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
 from celosia.mechanisms.sparse.analysis import TAIL, Floats, log_sum, segments
-from celosia.mechanisms.sparse.base import (
-    ABOVE,
-    BELOW,
-    Answers,
-    Reply,
-    SparseMechanism,
-    ThresholdAnswer,
-)
+from celosia.mechanisms.sparse.base import Answers, SparseMechanism
 from celosia.mechanisms.sparse.placement import place, place_all
+from celosia.mechanisms.sparse.stream import ABOVE, BELOW, Reply, ThresholdAnswer
 
 
 def log_mass(point: NDArray[np.int64], scale: Fraction) -> Floats:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from enum import Enum
 from fractions import Fraction
 from threading import Lock
 from types import TracebackType
@@ -14,12 +15,38 @@ from celosia.core.errors import InputError, PrivacyError
 from celosia.core.neighbours import Neighbours
 from celosia.core.randomness import Source
 from celosia.mechanisms.noise import DiscreteLaplace
-from celosia.mechanisms.sparse.base import ABOVE, BELOW, Reply
 from celosia.mechanisms.sparse.placement import place, place_threshold
 from celosia.mechanisms.sparse.scales import Scales
 
 if TYPE_CHECKING:
     from celosia.mechanisms.sparse.base import SparseMechanism
+
+
+class ThresholdAnswer(Enum):
+    """Whether a noisy answer reached the noisy threshold.
+
+    >>> bool(ThresholdAnswer.ABOVE), bool(ThresholdAnswer.BELOW), str(ThresholdAnswer.BELOW)
+    (True, False, 'below')
+    """
+
+    BELOW = "below"
+    """Below the threshold; costs nothing, however often it is said."""
+    ABOVE = "above"
+    """At or above the threshold; a stream says it a limited number of times."""
+
+    def __bool__(self) -> bool:
+        return self is ThresholdAnswer.ABOVE
+
+    def __str__(self) -> str:
+        return self.value
+
+
+ABOVE = ThresholdAnswer.ABOVE
+BELOW = ThresholdAnswer.BELOW
+
+Reply = ThresholdAnswer | float
+"""`BELOW`, or what is said of an answer above: `ABOVE`, or its own noisy number."""
+
 
 NOTHING: Any = object()
 
