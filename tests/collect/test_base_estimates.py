@@ -12,8 +12,7 @@ from hypothesis.extra.numpy import arrays
 from scipy.optimize import minimize
 from scipy.stats import norm
 
-from celosia.collect.estimates import Estimates
-from celosia.collect.post_processing import POSTS, post_process
+from celosia.collect.estimates import POSTS, Estimates, post_process
 from celosia.core.errors import InputError
 
 COUNTS = arrays(np.float64, st.integers(1, 12), elements=st.floats(-1e6, 1e6))

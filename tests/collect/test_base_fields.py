@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.collect.plain import bits_of
 
-from celosia.collect.fields import (
+from celosia.collect.reports import (
     bits_for,
     check_form,
     cut,

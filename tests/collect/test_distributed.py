@@ -18,7 +18,7 @@ from celosia.collect import registry
 from celosia.collect.collector.collector import Collector
 from celosia.collect.collector.ingestion import absorb_files
 from celosia.collect.collector.tables import FINGERPRINT, write_table
-from celosia.collect.distributed import processes as in_processes
+from celosia.collect.distributed import parts as in_processes
 from celosia.collect.distributed import spark as on_cluster
 from celosia.collect.distributed.parts import (
     FileCounter,
@@ -26,9 +26,9 @@ from celosia.collect.distributed.parts import (
     PartialCount,
     check_each,
     combine_parts,
+    gather_in_processes,
     merge_parts,
 )
-from celosia.collect.distributed.processes import gather_in_processes
 from celosia.collect.distributed.spark import gather_on_spark
 from celosia.collect.protocol import Protocol
 from celosia.collect.registry import protocol_from, save_protocol

@@ -9,11 +9,11 @@ import pytest
 from tests.collect.refusals import refused
 
 from celosia.collect.coins import Coin
-from celosia.collect.oracles.domain import Domain
 from celosia.collect.oracles.hadamard_response import HadamardResponse
 from celosia.collect.oracles.kary_response import KaryResponse
 from celosia.collect.oracles.local_hashing import LocalHashing
 from celosia.collect.oracles.projective_geometry import ProjectiveGeometry
+from celosia.collect.oracles.pure import Domain
 from celosia.collect.oracles.subset_selection import SubsetSelection
 from celosia.collect.oracles.unary import OptimisedUnary, many_tosses
 from celosia.collect.protocol import Protocol

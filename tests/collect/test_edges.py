@@ -15,6 +15,7 @@ from tests.collect.refusals import refused
 from celosia.collect.count_mean.count_mean import CountMean
 from celosia.collect.count_mean.hadamard_count_mean import HadamardCountMean
 from celosia.collect.discovery.heavy_hitters import PrefixTree
+from celosia.collect.estimates import POSTS
 from celosia.collect.fragments.fragment_puzzle import FragmentPuzzle
 from celosia.collect.numbers.buckets import Buckets
 from celosia.collect.numbers.dbitflip import DBitFlip
@@ -25,7 +26,6 @@ from celosia.collect.oracles.local_hashing import LocalHashing
 from celosia.collect.oracles.projective_geometry import ProjectiveGeometry
 from celosia.collect.oracles.subset_selection import SubsetSelection
 from celosia.collect.oracles.unary import OptimisedUnary, SymmetricUnary
-from celosia.collect.post_processing import POSTS
 from celosia.collect.protocol import Protocol
 from celosia.collect.rappor.rappor import Rappor
 from celosia.collect.rappor.words import RapporWords

@@ -12,8 +12,7 @@ from tests.collect.refusals import refused
 from tests.collect.report_distribution import distribution
 
 from celosia.collect.count_mean.hadamard_count_mean import HadamardCountMean
-from celosia.collect.discovery.heavy_hitters import PrefixTree, TreeServer
-from celosia.collect.discovery.prefixes import PrefixLevels
+from celosia.collect.discovery.heavy_hitters import PrefixLevels, PrefixTree, TreeServer
 from celosia.collect.oracles.kary_response import KaryResponse
 from celosia.collect.oracles.local_hashing import LocalHashing
 from celosia.collect.reports import Reports

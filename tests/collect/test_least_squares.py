@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from tests.collect.plain import EXPONENTIAL, agrees, many_runs, theory
 
+from celosia.collect.count_mean.base import least_squares
 from celosia.collect.count_mean.count_mean import CountMean
 from celosia.collect.count_mean.hadamard_count_mean import HadamardCountMean
-from celosia.collect.count_mean.least_squares import least_squares
 from celosia.core.errors import InputError
 from celosia.core.randomness import Seeded
 from celosia.sketches.hashing import HashFamily, digests

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from celosia.collect.simulation.metrics import measure
+from celosia.collect.simulation.results import measure
 
 COUNTS = st.dictionaries(st.text(max_size=3), st.integers(0, 10**6), min_size=2, max_size=20)
 

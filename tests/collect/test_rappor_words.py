@@ -13,8 +13,7 @@ from tests.collect.refusals import refused
 
 from celosia.collect.memory import Memory
 from celosia.collect.rappor.rappor import Rappor
-from celosia.collect.rappor.word_graph import PAD, candidate_words, pair_candidates
-from celosia.collect.rappor.words import RapporWords
+from celosia.collect.rappor.words import PAD, RapporWords, candidate_words, pair_candidates
 from celosia.collect.reports import Reports
 from celosia.core.errors import InputError
 from celosia.core.randomness import Seeded

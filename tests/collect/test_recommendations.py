@@ -15,15 +15,16 @@ from celosia.collect.count_mean.count_mean import CountMean
 from celosia.collect.count_mean.hadamard_count_mean import HadamardCountMean
 from celosia.collect.oracles.kary_response import KaryResponse
 from celosia.collect.oracles.local_hashing import LocalHashing
-from celosia.collect.recommendations import report as choosing_report
-from celosia.collect.recommendations.costs import memory, server_cost
+from celosia.collect.recommendations import results as choosing_report
 from celosia.collect.recommendations.designs import (
     KNOWN,
     Need,
     UnfitProtocol,
     design_protocol,
     error_of,
+    memory,
     required_hashes,
+    server_cost,
     with_size,
 )
 from celosia.collect.recommendations.results import Recommendation, Recommendations

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from celosia.collect.fragments.text_encoding import TextEncoding
+from celosia.collect.fragments.solver import TextEncoding
 from celosia.core.errors import InputError
 from celosia.sketches.hashing import HashFamily, digest
 

@@ -31,8 +31,7 @@ if TYPE_CHECKING:
     from celosia.collect.count_mean.hadamard_count_mean import HadamardCountMean
     from celosia.collect.discovery.cardinality import PrivateCardinality
     from celosia.collect.discovery.heavy_hitters import PrefixTree
-    from celosia.collect.distributed.parts import GatheredCounts
-    from celosia.collect.distributed.processes import gather_in_processes
+    from celosia.collect.distributed.parts import GatheredCounts, gather_in_processes
     from celosia.collect.distributed.spark import gather_on_spark
     from celosia.collect.estimates import Estimates
     from celosia.collect.fragments.fragment_puzzle import FragmentPuzzle

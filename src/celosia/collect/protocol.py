@@ -22,10 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.accounting.losses import Loss, PureLoss
-from celosia.collect.estimates import Estimates, Summary, check_significance
-from celosia.collect.fields import Packed
-from celosia.collect.post_processing import POSTS, post_process
-from celosia.collect.reports import Reports
+from celosia.collect.estimates import POSTS, Estimates, Summary, check_significance, post_process
+from celosia.collect.reports import Packed, Reports
 from celosia.collect.state import State, read_state, write_state
 from celosia.core.errors import InputError
 from celosia.core.messages import Message

@@ -10,57 +10,38 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Iterator, Mapping
-from importlib import import_module
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from celosia.collect.protocol import Protocol
 from celosia.core.errors import InputError
 from celosia.core.files import replacing
+from celosia.core.lazy_imports import ClassesByName
 from celosia.core.messages import Message
 from celosia.core.methods import method_from_dict, parameters, plain, unknown_method
 
-_PLACES = {
-    "cms": "count_mean.count_mean.CountMean",
-    "hcms": "count_mean.hadamard_count_mean.HadamardCountMean",
-    "sfp": "fragments.fragment_puzzle.FragmentPuzzle",
-    "rappor": "rappor.rappor.Rappor",
-    "dbitflip": "numbers.dbitflip.DBitFlip",
-    "one-bit-mean": "numbers.one_bit_mean.OneBitMean",
-    "grr": "oracles.kary_response.KaryResponse",
-    "oue": "oracles.unary.OptimisedUnary",
-    "sue": "oracles.unary.SymmetricUnary",
-    "olh": "oracles.local_hashing.LocalHashing",
-    "hr": "oracles.hadamard_response.HadamardResponse",
-    "ss": "oracles.subset_selection.SubsetSelection",
-    "pgr": "oracles.projective_geometry.ProjectiveGeometry",
-    "pem": "discovery.heavy_hitters.PrefixTree",
-    "rappor-words": "rappor.words.RapporWords",
-    "cardinality": "discovery.cardinality.PrivateCardinality",
-}
-"""Where the class of each protocol is, below `celosia.collect`; loaded when it is asked for."""
-
-
-class _Protocols(Mapping[str, type[Protocol]]):
-    """Classes by name, each loaded when it is asked for."""
-
-    def __getitem__(self, name: str) -> type[Protocol]:
-        module, _, found = _PLACES[name].rpartition(".")
-        kind: type[Protocol] = getattr(import_module(f"celosia.collect.{module}"), found)
-        return kind
-
-    def __contains__(self, name: object) -> bool:
-        return name in _PLACES
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(_PLACES)
-
-    def __len__(self) -> int:
-        return len(_PLACES)
-
-
-PROTOCOLS: Mapping[str, type[Protocol]] = _Protocols()
+PROTOCOLS: Mapping[str, type[Protocol]] = ClassesByName(
+    "celosia.collect",
+    {
+        "cms": "count_mean.count_mean.CountMean",
+        "hcms": "count_mean.hadamard_count_mean.HadamardCountMean",
+        "sfp": "fragments.fragment_puzzle.FragmentPuzzle",
+        "rappor": "rappor.rappor.Rappor",
+        "dbitflip": "numbers.dbitflip.DBitFlip",
+        "one-bit-mean": "numbers.one_bit_mean.OneBitMean",
+        "grr": "oracles.kary_response.KaryResponse",
+        "oue": "oracles.unary.OptimisedUnary",
+        "sue": "oracles.unary.SymmetricUnary",
+        "olh": "oracles.local_hashing.LocalHashing",
+        "hr": "oracles.hadamard_response.HadamardResponse",
+        "ss": "oracles.subset_selection.SubsetSelection",
+        "pgr": "oracles.projective_geometry.ProjectiveGeometry",
+        "pem": "discovery.heavy_hitters.PrefixTree",
+        "rappor-words": "rappor.words.RapporWords",
+        "cardinality": "discovery.cardinality.PrivateCardinality",
+    },
+)
 """The protocols by their names."""
 LARGEST_FILE = 64 * 2**20
 """Bytes of a protocol file; the domain of a protocol may be a long list."""

@@ -12,7 +12,7 @@ import pytest
 
 from celosia.assess.audit import audit
 from celosia.collect.count_mean.hadamard_count_mean import HadamardCountMean
-from celosia.collect.post_processing import post_process
+from celosia.collect.estimates import post_process
 from celosia.collect.rappor.rappor import Rappor
 from celosia.core.randomness import Seeded, Source
 from celosia.lab.collect.broken import (

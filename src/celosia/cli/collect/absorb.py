@@ -95,7 +95,7 @@ def _gather(
     progress: Progress,
 ) -> GatheredCounts:
     """Count in many places, then take in what is new, with one write."""
-    from celosia.collect.distributed.processes import gather_in_processes
+    from celosia.collect.distributed.parts import gather_in_processes
     from celosia.collect.distributed.spark import gather_on_spark
 
     declared, counted_marks = collector.protocol, collector.marks()

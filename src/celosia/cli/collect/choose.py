@@ -64,7 +64,7 @@ def choose(
 
     `celosia collect choose --users 1e6 --epsilon 8 --unknown-dictionary --report choice.html`
     """
-    from celosia.collect.recommendations import report as choosing_report
+    from celosia.collect.recommendations import results as choosing_report
     from celosia.collect.recommendations import selection
 
     outputs.check()
@@ -86,7 +86,7 @@ def choose(
 
 
 def _show(found: Recommendations) -> None:
-    from celosia.collect.recommendations import report as choosing_report
+    from celosia.collect.recommendations import results as choosing_report
 
     console.show_table(
         say("cli.collect.protocols_best_first_errors"),

@@ -78,7 +78,7 @@ def simulate(
     """
     from celosia.collect.simulation import report as simulation_report
     from celosia.collect.simulation.protocol_fit import fit_protocol, settings_from_text
-    from celosia.collect.simulation.run import simulate as play
+    from celosia.collect.simulation.run import SimulationOptions, simulate_collection
 
     outputs.check(inputs=(table, candidates))
     declared = _load_protocol(Path(protocol), epsilon) if protocol.endswith(".toml") else None
@@ -92,17 +92,16 @@ def simulate(
     made = declared or fit_protocol(
         name, values, epsilon=price, candidates=chosen, settings=settings
     )
+    asked = SimulationOptions(
+        protocol=made,
+        candidates=None if chosen is None else tuple(chosen),
+        seed=seed,
+        runs=runs,
+        aggregate=aggregate,
+        post=post,
+    )
     with outputs.working(None) as progress:
-        found = play(
-            values,
-            protocol=made,
-            candidates=chosen,
-            seed=seed,
-            runs=runs,
-            aggregate=aggregate,
-            post=post,
-            progress=progress,
-        )
+        found = simulate_collection(values, asked, progress=progress)
         outputs.write_report(lambda: simulation_report.document(found))
     outputs.show(found.as_dict, lambda: _show(found), found)
 

@@ -15,9 +15,8 @@ import numpy as np
 from celosia.collect.collector.batches import Batch, BatchLimits, Receipt
 from celosia.collect.collector.journal import Journal
 from celosia.collect.estimates import Estimates, Summary
-from celosia.collect.fields import Packed
 from celosia.collect.protocol import Protocol, Server
-from celosia.collect.reports import Reports
+from celosia.collect.reports import Packed, Reports
 from celosia.core.errors import EngineError, InputError
 from celosia.core.messages import Message, say
 from celosia.core.progress import Progress, Step, silent

@@ -12,9 +12,8 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from celosia.collect.fields import Packed
 from celosia.collect.protocol import Protocol
-from celosia.collect.reports import Reports
+from celosia.collect.reports import Packed, Reports
 from celosia.core.errors import InputError
 from celosia.core.files import replacing
 

@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.collect.coins import WHOLE, Coin
 from celosia.collect.estimates import Estimates
-from celosia.collect.fields import bits_for
 from celosia.collect.protocol import Estimated, Protocol, Server
+from celosia.collect.reports import bits_for
 from celosia.core.errors import InputError
 from celosia.core.methods import parameter
 from celosia.sketches.hashing import Digests, HashFamily, digests
@@ -64,6 +65,26 @@ class SketchProtocol(Protocol):
         # Counts are whole numbers that add up to n: the sum of their squares is in n .. n^2.
         return min(max(found * self.hashes / (1 - 1 / self.width), users), users**2)
 
+    @property
+    @abstractmethod
+    def coin(self) -> Coin:
+        """Tells the truth about what a report holds of its row."""
+
+    @property
+    def debias(self) -> float:
+        """One over the chance of the truth minus that of a lie."""
+        return WHOLE / (2 * self.coin.heads - WHOLE)
+
+    def variance(self, users: int, *, count: float = 0, squares: float = 0) -> float:
+        """Of the raw estimate of one value, exactly, over coins, rows and hash functions.
+
+        Args:
+            users: how many reports there are.
+            count: how many of them have the value.
+            squares: the sum of the squared counts of all other values, for collisions.
+        """
+        return float(self.variances(users, count, squares))
+
     @abstractmethod
     def variances(self, users: int, count: Any, squares: Any, *, collisions: bool = True) -> Any:
         """As `variance`, for many values at once; without collisions where they were solved for."""
@@ -100,7 +121,6 @@ class SketchServer(Server):
         return counts, self.errors_of(counts)
 
     def _solved(self, candidates: tuple[Hashable, ...]) -> Estimated:
-        from celosia.collect.count_mean.least_squares import least_squares  # rarely wanted
 
         protocol = self.protocol
         found = digests(list(candidates))
@@ -147,3 +167,52 @@ class SketchServer(Server):
     @abstractmethod
     def squares(self) -> float:
         """An estimate of the sum of the squared counts of all values, candidates or not."""
+
+
+Floats = NDArray[np.float64]
+
+
+def least_squares(cells: Floats, shares: Floats, digests: Digests, family: HashFamily) -> Floats:
+    """Counts of digests whose cells come nearest to those of a sketch.
+
+    A cell holds, of every value with its column, the share of its row; values that are no
+    candidates count as spread evenly over all columns. Where the mean over rows takes collisions
+    with other candidates for noise, this knows them.
+
+    Reference: Fong & Saunders 2011, "LSMR: An Iterative Algorithm for Sparse Least-Squares
+    Problems"; no matrix is built.
+
+    Args:
+        cells: estimated reports by row and column.
+        shares: the share of all reports that each row has.
+        digests: of the candidates.
+        family: the hash functions of the rows.
+
+    Raises:
+        InputError: CEL-R018 there are more than half as many candidates as cells, or a candidate
+            is there twice.
+    """
+    from scipy.sparse.linalg import LinearOperator, lsmr
+
+    from celosia.collect.count_mean import _kernels
+
+    size = digests.size
+    if size + 1 > cells.size / 2 or np.unique(digests).size < size:
+        raise InputError("CEL-R018")
+    known = (digests, family.coefficients, np.int64(family.width))
+    even = np.repeat(shares / family.width, family.width)
+
+    def filled(counts: Floats) -> Floats:
+        flat = np.ascontiguousarray(counts).reshape(-1)
+        found: Floats = _kernels.scattered(flat[:size], shares, *known).reshape(-1)
+        return np.asarray(found + flat[size] * even)
+
+    def gathered(residues: Floats) -> Floats:
+        table = np.ascontiguousarray(residues).reshape(cells.shape)
+        sums: Floats = _kernels.collected(table, shares, *known)
+        return np.append(sums, even @ table.reshape(-1))
+
+    shape = (cells.size, size + 1)
+    system = LinearOperator(shape, matvec=filled, rmatvec=gathered, dtype=np.float64)
+    found: Floats = lsmr(system, cells.reshape(-1), atol=1e-9, btol=1e-9, maxiter=500)[0]
+    return found[:size]

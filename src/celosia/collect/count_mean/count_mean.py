@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from celosia.collect.coins import WHOLE, Coin
 from celosia.collect.count_mean.base import SketchProtocol, SketchServer
-from celosia.collect.fields import Packed, check_form, field_at, malformed
 from celosia.collect.protocol import Client
+from celosia.collect.reports import Packed, check_form, field_at, malformed
 from celosia.collect.state import State
 from celosia.core.numbers import exact
 from celosia.core.randomness import Source
@@ -65,11 +65,6 @@ class CountMean(SketchProtocol):
         return Coin.truthful(price / 2)
 
     @property
-    def debias(self) -> float:
-        """One over the chance of the truth minus that of a lie: coth(epsilon / 4)."""
-        return WHOLE / (2 * self.coin.heads - WHOLE)
-
-    @property
     def noise(self) -> float:
         """The variance that the coins of one report add: 1 / (4 sinh^2(epsilon / 4))."""
         heads = self.coin.heads
@@ -88,18 +83,8 @@ class CountMean(SketchProtocol):
         """An empty server."""
         return CountMeanServer(self)
 
-    def variance(self, users: int, *, count: float = 0, squares: float = 0) -> float:
-        """Of the raw estimate of one value, exactly, over coins, rows and hash functions.
-
-        Args:
-            users: how many reports there are.
-            count: how many of them have the value.
-            squares: the sum of the squared counts of all other values, for collisions.
-        """
-        return float(self.variances(users, count, squares))
-
     def variances(self, users: int, count: Any, squares: Any, *, collisions: bool = True) -> Any:
-        """As `variance`, for many values at once; without collisions where they were solved for."""
+        """As in the base: coins, then the columns of other values."""
         width = self.width
         inner = users * self.noise + (1 / width) * (1 - 1 / width) * (users - count)
         if collisions:  # the pairs of reports that share a row

@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.collect.coins import WHOLE, Coin
+from celosia.collect.coins import Coin
 from celosia.collect.count_mean.base import MOST_WIDTH, SketchProtocol, SketchServer
-from celosia.collect.fields import Packed, bits_for, check_form, malformed
 from celosia.collect.protocol import Client
+from celosia.collect.reports import Packed, bits_for, check_form, malformed
 from celosia.collect.state import State
 from celosia.core.errors import InputError
 from celosia.core.methods import parameter
@@ -77,11 +77,6 @@ class HadamardCountMean(SketchProtocol):
         return Coin.truthful(self.epsilon)
 
     @property
-    def debias(self) -> float:
-        """One over the chance of the truth minus that of a lie: coth(epsilon / 2)."""
-        return WHOLE / (2 * self.coin.heads - WHOLE)
-
-    @property
     def report_bits(self) -> int:
         """The sign, the row and the place."""
         return 1 + self.row_bits + bits_for(self.width)
@@ -99,20 +94,8 @@ class HadamardCountMean(SketchProtocol):
         """An empty server."""
         return HadamardCountMeanServer(self)
 
-    def variance(self, users: int, *, count: float = 0, squares: float = 0) -> float:
-        """Of the raw estimate of one value, exactly, over coins, rows, places and hash functions.
-
-        It is never below the number of users: one sign of many is told.
-
-        Args:
-            users: how many reports there are.
-            count: how many of them have the value.
-            squares: the sum of the squared counts of all other values, for collisions.
-        """
-        return float(self.variances(users, count, squares))
-
     def variances(self, users: int, count: Any, squares: Any, *, collisions: bool = True) -> Any:
-        """As `variance`, for many values at once; without collisions where they were solved for."""
+        """As in the base; never below the number of users: one sign of many is told."""
         width, scale = self.width, self.debias**2
         inner = count * (scale - 1) + (users - count) * (scale - 1 / width**2)
         if collisions:  # the pairs of reports that share a row

@@ -20,10 +20,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from celosia.collect.fields import Packed
 from celosia.collect.oracles.pure import Floats
 from celosia.collect.oracles.unary import OptimisedUnary
 from celosia.collect.protocol import Client, Protocol, Server
+from celosia.collect.reports import Packed
 from celosia.collect.state import State
 from celosia.core.errors import InputError, QueryRefused
 from celosia.core.messages import say

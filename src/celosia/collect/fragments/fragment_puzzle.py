@@ -15,7 +15,9 @@ from numpy.typing import NDArray
 from celosia.collect.count_mean.base import MOST_HASHES, MOST_WIDTH
 from celosia.collect.count_mean.count_mean import CountMean, CountMeanClient, CountMeanServer
 from celosia.collect.estimates import Estimates
-from celosia.collect.fields import (
+from celosia.collect.fragments.solver import TextEncoding
+from celosia.collect.protocol import EPSILON, Client, Protocol, Server
+from celosia.collect.reports import (
     Packed,
     bits_for,
     check_form,
@@ -25,8 +27,6 @@ from celosia.collect.fields import (
     malformed,
     pack,
 )
-from celosia.collect.fragments.text_encoding import TextEncoding
-from celosia.collect.protocol import EPSILON, Client, Protocol, Server
 from celosia.collect.state import State
 from celosia.core.errors import InputError
 from celosia.core.methods import parameter

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from celosia.accounting.losses import Loss, PureLoss
 from celosia.collect.coins import Coin
-from celosia.collect.fields import Packed, bits_for, pack, unpack
 from celosia.collect.protocol import Client, Protocol, Server
+from celosia.collect.reports import Packed, bits_for, pack, unpack
 from celosia.core.errors import InputError
 from celosia.core.methods import parameter
 from celosia.core.numbers import exact

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.collect.coins import Coin
-from celosia.collect.fields import Packed, pack, unpack
 from celosia.collect.numbers.buckets import numbers_of
 from celosia.collect.protocol import Client, Protocol, Server
+from celosia.collect.reports import Packed, pack, unpack
 from celosia.core.errors import InputError
 from celosia.core.messages import say
 from celosia.core.methods import parameter

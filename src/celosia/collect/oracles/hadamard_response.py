@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from celosia.collect.coins import WHOLE, Coin
 from celosia.collect.count_mean import _kernels
-from celosia.collect.fields import Packed, pack, unpack
 from celosia.collect.oracles.pure import DomainProtocol, DomainServer, Floats, set_coin
 from celosia.collect.protocol import Client
+from celosia.collect.reports import Packed, pack, unpack
 from celosia.core.errors import InputError
 from celosia.core.methods import parameter
 from celosia.core.numbers import whole

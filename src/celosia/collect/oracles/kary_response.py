@@ -10,7 +10,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from celosia.collect.coins import WHOLE, Coin
-from celosia.collect.fields import Packed, bits_for, malformed, pack, unpack
 from celosia.collect.oracles.pure import (
     DomainProtocol,
     DomainServer,
@@ -19,6 +18,7 @@ from celosia.collect.oracles.pure import (
     set_coin,
 )
 from celosia.collect.protocol import Client
+from celosia.collect.reports import Packed, bits_for, malformed, pack, unpack
 from celosia.core.randomness import Source
 
 

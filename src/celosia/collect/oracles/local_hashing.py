@@ -23,7 +23,6 @@ from numpy.typing import NDArray
 
 from celosia.collect.coins import WHOLE, Coin
 from celosia.collect.count_mean import _kernels
-from celosia.collect.fields import Packed, bits_for, malformed, pack, unpack
 from celosia.collect.oracles import _kernels as _oracle_kernels
 from celosia.collect.oracles.pure import (
     Floats,
@@ -34,6 +33,7 @@ from celosia.collect.oracles.pure import (
     unbiased_estimates,
 )
 from celosia.collect.protocol import Client, Server
+from celosia.collect.reports import Packed, bits_for, malformed, pack, unpack
 from celosia.collect.state import State
 from celosia.core.errors import InputError
 from celosia.core.methods import parameter

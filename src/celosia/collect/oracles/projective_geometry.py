@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.collect.coins import WHOLE, Coin
-from celosia.collect.fields import Packed, bits_for, malformed, pack, unpack
 from celosia.collect.oracles._projective import MOST_POINTS, ProjectiveSpace, best_space, is_prime
 from celosia.collect.oracles.pure import (
     DomainProtocol,
@@ -27,6 +26,7 @@ from celosia.collect.oracles.pure import (
     set_coin,
 )
 from celosia.collect.protocol import Client
+from celosia.collect.reports import Packed, bits_for, malformed, pack, unpack
 from celosia.core.errors import InputError
 from celosia.core.methods import parameter
 from celosia.core.numbers import exact

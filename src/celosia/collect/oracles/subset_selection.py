@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from celosia.collect.coins import WHOLE, Coin
 from celosia.collect.count_mean import _kernels
-from celosia.collect.fields import Packed, bits_for, check_form, malformed, pack, unpack
 from celosia.collect.oracles import _kernels as _oracle_kernels
 from celosia.collect.oracles.pure import (
     DomainProtocol,
@@ -24,6 +23,7 @@ from celosia.collect.oracles.pure import (
     set_coin,
 )
 from celosia.collect.protocol import Client
+from celosia.collect.reports import Packed, bits_for, check_form, malformed, pack, unpack
 from celosia.core.errors import InputError
 from celosia.core.methods import parameter
 from celosia.core.randomness import Source

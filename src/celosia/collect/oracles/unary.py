@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from celosia.collect.coins import WHOLE, Coin
 from celosia.collect.count_mean import _kernels
-from celosia.collect.fields import Packed, check_form
 from celosia.collect.oracles.pure import (
     DomainProtocol,
     DomainServer,
@@ -23,6 +22,7 @@ from celosia.collect.oracles.pure import (
     ratio_below,
 )
 from celosia.collect.protocol import Client
+from celosia.collect.reports import Packed, check_form
 from celosia.core.numbers import exact
 from celosia.core.randomness import Source
 

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.collect.coins import WHOLE
-from celosia.collect.fields import Packed, bits_for, unpack
 from celosia.collect.protocol import Client, Protocol, Server, check_report_epsilon
+from celosia.collect.reports import Packed, bits_for, unpack
 from celosia.core.errors import InputError
 from celosia.core.methods import parameter
 from celosia.core.numbers import exact

@@ -14,7 +14,6 @@ from celosia.collect.count_mean.base import SketchProtocol
 from celosia.collect.fragments.fragment_puzzle import FragmentPuzzle
 from celosia.collect.oracles.local_hashing import LocalHashing
 from celosia.collect.protocol import Protocol, check_report_epsilon
-from celosia.collect.recommendations.costs import server_cost
 from celosia.collect.recommendations.designs import (
     COLLISIONS,
     KNOWN,
@@ -26,6 +25,7 @@ from celosia.collect.recommendations.designs import (
     design_protocol,
     error_of,
     required_hashes,
+    server_cost,
 )
 from celosia.collect.recommendations.results import Recommendation, Recommendations
 from celosia.core.errors import InputError

@@ -16,13 +16,12 @@ from celosia.collect.estimates import Estimates
 from celosia.collect.fragments.fragment_puzzle import FragmentPuzzle
 from celosia.collect.numbers.dbitflip import DBitFlip
 from celosia.collect.numbers.one_bit_mean import OneBitMean, OneBitMeanServer
-from celosia.collect.oracles.domain import Domain
 from celosia.collect.oracles.hadamard_response import HadamardResponse
+from celosia.collect.oracles.pure import Domain
 from celosia.collect.protocol import Protocol, Server
 from celosia.collect.rappor.rappor import Rappor, RapporServer
 from celosia.collect.registry import described
-from celosia.collect.simulation.metrics import TOP, measure
-from celosia.collect.simulation.results import Element, Simulation, Timing
+from celosia.collect.simulation.results import TOP, Element, Simulation, Timing, measure
 from celosia.core.errors import InputError
 from celosia.core.messages import Message
 from celosia.core.numbers import whole
@@ -34,6 +33,29 @@ BATCH = 2**15
 MOST_RUNS = 10_000
 _FEW = 2**14
 """Values of a warm-up: enough that libraries for many are loaded."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SimulationOptions:
+    """What is asked of a simulated collection; `simulate` explains each of them.
+
+    Raises:
+        InputError: CEL-R100 the runs are no number from 1 to 10,000.
+    """
+
+    protocol: Protocol
+    candidates: tuple[Hashable, ...] | None = None
+    seed: int | None = None
+    runs: int = 1
+    aggregate: bool = False
+    post: str = "raw"
+    top: int = TOP
+
+    def __post_init__(self) -> None:
+        often = whole(self.runs)
+        if often is None or not 1 <= often <= MOST_RUNS:
+            raise InputError("CEL-R100", most_runs=MOST_RUNS)
+        object.__setattr__(self, "runs", often)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +108,25 @@ def simulate(
     >>> [each.value for each in found.elements], found.metrics.values, found.runs
     (['a', 'b'], 2, 1)
     """
+    options = SimulationOptions(
+        protocol=protocol,
+        candidates=None if candidates is None else tuple(candidates),
+        seed=seed,
+        runs=runs,
+        aggregate=aggregate,
+        post=post,
+        top=top,
+    )
+    return simulate_collection(values, options, progress=progress)
+
+
+def simulate_collection(
+    values: Any, options: SimulationOptions, *, progress: Progress = silent
+) -> Simulation:
+    """As `simulate`, with the options as one value."""
+    protocol, runs = options.protocol, options.runs
     listed = _as_told(_as_list(values), protocol)
-    often = whole(runs)
-    if not len(listed) or often is None or not 1 <= often <= MOST_RUNS:
+    if not len(listed):
         raise InputError("CEL-R100", most_runs=MOST_RUNS)
     is_mean = isinstance(protocol, OneBitMean)
     real: dict[Hashable, float] = (
@@ -96,27 +134,28 @@ def simulate(
         if isinstance(protocol, OneBitMean)
         else _histogram(listed)
     )
-    rng = source(seed)
-    finds = candidates is None and protocol.server().finds
-    queried = None if is_mean or finds else tuple(real if candidates is None else candidates)
-    stage = _Setup(listed, real, queried, post=post, aggregate=aggregate)
+    rng = source(options.seed)
+    finds = options.candidates is None and protocol.server().finds
+    given = tuple(real) if options.candidates is None else options.candidates
+    queried = None if is_mean or finds else given
+    stage = _Setup(listed, real, queried, options)
     _warm_up(protocol, stage)
     played = []
-    for run in range(often):
+    for run in range(runs):
         keyed = protocol if run == 0 else replace(protocol, key=_key(protocol.key, run))
-        played.append(stage.play(keyed, rng, _counted(progress, run, often)))
+        played.append(stage.play(keyed, rng, _counted(progress, run, runs)))
     first = played[0]
     elements = [
         Element(value, real.get(value, 0), *found) for value, found in first.estimated.items()
     ]
     users = None if is_mean else len(listed)
-    measured = [measure(real, run.counts, users=users, top=top) for run in played]
+    measured = [measure(real, run.counts, users=users, top=options.top) for run in played]
     notes = []
-    if candidates is None and not finds and not is_mean:
+    if options.candidates is None and not finds and not is_mean:
         notes.append(Message("collect.note.from_data"))
     if finds:
         notes.append(Message("collect.note.found"))
-    if aggregate:
+    if options.aggregate:
         notes.append(Message("collect.note.aggregate"))
     if _too_many(protocol, queried):
         notes.append(Message("collect.note.selected"))
@@ -127,12 +166,12 @@ def simulate(
         users=len(listed),
         elements=tuple(sorted(elements, key=lambda each: (-each.real, -each.estimated))),
         metrics=measured[0],
-        pooled_rmse=sqrt(fsum(each.mse for each in measured) / often),
+        pooled_rmse=sqrt(fsum(each.mse for each in measured) / runs),
         predicted_rmse=_predict_error(protocol, real, tuple(first.estimated), len(listed)),
         timing=first.timing,
-        runs=often,
-        seed=seed,
-        aggregate=aggregate,
+        runs=runs,
+        seed=options.seed,
+        aggregate=options.aggregate,
         found=finds,
         is_mean=is_mean,
         notes=tuple(notes),
@@ -147,8 +186,7 @@ class _Setup:
     real: dict[Hashable, float]
     queried: tuple[Hashable, ...] | None
     """None where the server is not asked about given values."""
-    post: str
-    aggregate: bool
+    options: SimulationOptions
 
     def play(self, protocol: Protocol, rng: Source, progress: Progress) -> _RunResult:
         """One collection from the values to the estimates."""
@@ -159,7 +197,7 @@ class _Setup:
             values, queried = places.places(values), tuple(range(len(places)))
         spent = [0.0, 0.0]
         start = perf_counter()
-        if self.aggregate:
+        if self.options.aggregate:
             counts = {value: int(count) for value, count in self.real.items()}
             server: Server = simulate_counts(protocol, counts, rng=rng, progress=progress)
         else:
@@ -181,11 +219,11 @@ class _Setup:
         return _RunResult(
             estimated,
             Timing(
-                client_us=None if self.aggregate else spent[0] * each,
-                server_us=None if self.aggregate else spent[1] * each,
+                client_us=None if self.options.aggregate else spent[0] * each,
+                server_us=None if self.options.aggregate else spent[1] * each,
                 estimate_ms=1e3 * (ended - drawn),
                 report_bits=protocol.report_bits,
-                aggregate_ms=1e3 * (drawn - start) if self.aggregate else None,
+                aggregate_ms=1e3 * (drawn - start) if self.options.aggregate else None,
             ),
         )
 
@@ -198,7 +236,9 @@ class _Setup:
         if queried is None:
             found = server.find(progress=progress)
         else:
-            found = _many(server, queried, progress) or server.estimate(queried, post=self.post)
+            found = _many(server, queried, progress) or server.estimate(
+                queried, post=self.options.post
+            )
         # Buckets of dBitFlip have the names of the values again.
         names = found.candidates if self.queried is None else self.queried
         pairs = zip(found.counts.tolist(), found.errors.tolist(), strict=True)
