@@ -25,7 +25,7 @@ from celosia.sketches import (
     Sketch,
     ThetaSketch,
 )
-from celosia.sketches.storage import from_bytes, to_bytes
+from celosia.sketches.sketch import from_bytes, to_bytes
 
 KINDS: list[tuple[Any, dict[str, int]]] = [
     (AmsSketch, {"width": 7, "depth": 3}),

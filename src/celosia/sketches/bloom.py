@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 from math import ceil, exp, expm1, inf, log, sqrt
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -156,18 +156,9 @@ class CountingBloomFilter(CounterSketch):
         found = _size_for(items, rate)
         return {"cells": found["bits"], "hashes": found["hashes"]}
 
-    def update(self, values: Any, counts: Any = None) -> Self:
-        """Count values, each once or `counts` times; counts below 0 take away.
-
-        Raises:
-            InputError: CEL-K001 a value is no whole number, text or bytes; CEL-K004 counts are no
-                whole numbers, one for each value; CEL-K007 there would be too many.
-        """
-        found = digests(values)
-        often = self._weighed(counts, found.size)
+    def _add(self, found: Digests, often: NDArray[np.int64]) -> None:
         coefficients, cells = self._family.coefficients, np.int64(self.cells)
         kernels.add(self._state["cells"], found, often, coefficients, cells, np.int64(0))
-        return self
 
     def contains(self, values: Any) -> NDArray[np.bool_]:
         """Whether each value is there; a true answer may be wrong, a false one never is."""

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from functools import cached_property
 from math import ceil, e, log, sqrt
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
 from celosia.sketches import _update_kernels as kernels
-from celosia.sketches.counters import CounterSketch, median_share
-from celosia.sketches.hashing import HashFamily, digests
-from celosia.sketches.sketch import LARGEST, check_share, check_size
+from celosia.sketches.counters import CounterTable, median_share
+from celosia.sketches.hashing import Digests, HashFamily, digests
+from celosia.sketches.sketch import check_share
 
 METHODS = ("min", "mean", "median")
 """How Count-Min makes one estimate of the cells of a value."""
 
 
-class CountMin(CounterSketch):
+class CountMin(CounterTable):
     """Counts of values in a table: each row counts all values, in cells that values share.
 
     - Queries: how often was a value seen; by `method`: `min`, the smallest cell, never too low;
@@ -50,11 +50,7 @@ class CountMin(CounterSketch):
     """
 
     name = "count-min"
-
-    def __init__(self, *, width: int, depth: int, key: str = "celosia") -> None:
-        super().__init__(key=key)
-        self.depth = check_size("depth", depth, 1, 4096)
-        self.width = check_size("width", width, 2, LARGEST // self.depth)
+    least_width = 2
 
     @staticmethod
     def size_for(*, error: float, confidence: float = 0.99) -> dict[str, int]:
@@ -66,19 +62,10 @@ class CountMin(CounterSketch):
         width = ceil(e / check_share("error", error))
         return {"width": width, "depth": ceil(-log(1 - check_share("confidence", confidence)))}
 
-    def update(self, values: Any, counts: Any = None) -> Self:
-        """Count values, each once or `counts` times; counts below 0 take away.
-
-        Raises:
-            InputError: CEL-K001 a value is no whole number, text or bytes; CEL-K004 counts are no
-                whole numbers, one for each value; CEL-K007 there would be too many.
-        """
-        found = digests(values)
-        often = self._weighed(counts, found.size)
+    def _add(self, found: Digests, often: NDArray[np.int64]) -> None:
         width = np.int64(self.width)
         cells = self._state["cells"].reshape(-1)
         kernels.add(cells, found, often, self._family.coefficients, width, width)
-        return self
 
     def estimate(self, values: Any, *, method: str = "min") -> NDArray[Any]:
         """How often each value was seen: whole numbers for `min`, floats for the others.
@@ -127,12 +114,6 @@ class CountMin(CounterSketch):
     @cached_property
     def _family(self) -> HashFamily:
         return HashFamily(key=self.key.encode(), rows=self.depth, width=self.width, degree=1)
-
-    def _sizes(self) -> dict[str, int]:
-        return {"width": self.width, "depth": self.depth}
-
-    def _shapes(self) -> dict[str, tuple[Any, tuple[int, ...]]]:
-        return {"cells": (np.int64, (self.depth, self.width)), "sums": (np.int64, (2,))}
 
     def _sound(self) -> bool:
         return super()._sound() and bool((self._state["cells"].sum(axis=1) == self.total).all())

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from abc import abstractmethod
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
-from celosia.sketches.sketch import Sketch, weights
+from celosia.sketches.hashing import Digests, digests
+from celosia.sketches.sketch import LARGEST, Sketch, check_size, weights
 
 FULL = 2**62
 """The sum of the sizes of all counts stays below: no cell, being a part of it, can overflow."""
@@ -25,6 +27,21 @@ class CounterSketch(Sketch):
     def total(self) -> int:
         """The sum of all counts."""
         return int(self._state["sums"][0])
+
+    def update(self, values: Any, counts: Any = None) -> Self:
+        """Count values, each once or `counts` times; counts below 0 take away.
+
+        Raises:
+            InputError: CEL-K001 a value is no whole number, text or bytes; CEL-K004 counts are no
+                whole numbers, one for each value; CEL-K007 there would be too many.
+        """
+        found = digests(values)
+        self._add(found, self._weighed(counts, found.size))
+        return self
+
+    @abstractmethod
+    def _add(self, found: Digests, often: NDArray[np.int64]) -> None:
+        """Add to the cells of digests; without any count, each once."""
 
     def merge(self, other: Sketch) -> Self:
         """Take in all that another sketch has seen, exactly as if it had been seen here.
@@ -57,6 +74,23 @@ class CounterSketch(Sketch):
 
     def _facts(self) -> dict[str, Any]:
         return {"total": self.total}
+
+
+class CounterTable(CounterSketch):
+    """A counter sketch of `depth` rows of `width` cells."""
+
+    least_width: ClassVar[int] = 1
+
+    def __init__(self, *, width: int, depth: int, key: str = "celosia") -> None:
+        super().__init__(key=key)
+        self.depth = check_size("depth", depth, 1, 4096)
+        self.width = check_size("width", width, self.least_width, LARGEST // self.depth)
+
+    def _sizes(self) -> dict[str, int]:
+        return {"width": self.width, "depth": self.depth}
+
+    def _shapes(self) -> dict[str, tuple[Any, tuple[int, ...]]]:
+        return {"cells": (np.int64, (self.depth, self.width)), "sums": (np.int64, (2,))}
 
 
 def median_share(depth: int, confidence: float) -> float:

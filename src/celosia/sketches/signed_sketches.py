@@ -4,38 +4,24 @@ from __future__ import annotations
 
 from functools import cached_property
 from math import ceil, inf, log, sqrt
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from celosia.sketches import _update_kernels as kernels
-from celosia.sketches.counters import CounterSketch, median_share
+from celosia.sketches.counters import CounterTable, median_share
 from celosia.sketches.hashing import Digests, HashFamily, digests
-from celosia.sketches.sketch import LARGEST, check_share, check_size
+from celosia.sketches.sketch import check_share
 
 
-class SignedTable(CounterSketch):
+class SignedTable(CounterTable):
     """What AMS and Count Sketch share: a table of signed counts."""
 
-    def __init__(self, *, width: int, depth: int, key: str = "celosia") -> None:
-        super().__init__(key=key)
-        self.depth = check_size("depth", depth, 1, 4096)
-        self.width = check_size("width", width, 1, LARGEST // self.depth)
-
-    def update(self, values: Any, counts: Any = None) -> Self:
-        """Count values, each once or `counts` times; counts below 0 take away.
-
-        Raises:
-            InputError: CEL-K001 a value is no whole number, text or bytes; CEL-K004 counts are no
-                whole numbers, one for each value; CEL-K007 there would be too many.
-        """
-        found = digests(values)
-        often = self._weighed(counts, found.size)
+    def _add(self, found: Digests, often: NDArray[np.int64]) -> None:
         cells, width = self._state["cells"].reshape(-1), np.int64(self.width)
         columns, signs = self._columns.coefficients, self._signs.coefficients
         kernels.add_signed(cells, found, often, columns, signs, width)
-        return self
 
     def second_moment(self) -> float:
         """F2, the sum of the squared counts of all values: the median over the rows."""
@@ -61,12 +47,6 @@ class SignedTable(CounterSketch):
     def _signs(self) -> HashFamily:
         """4-wise independent: the variance of F2 has products of four signs."""
         return HashFamily(key=b"signs " + self.key.encode(), rows=self.depth, width=2, degree=3)
-
-    def _sizes(self) -> dict[str, int]:
-        return {"width": self.width, "depth": self.depth}
-
-    def _shapes(self) -> dict[str, tuple[Any, tuple[int, ...]]]:
-        return {"cells": (np.int64, (self.depth, self.width)), "sums": (np.int64, (2,))}
 
     def _facts(self) -> dict[str, Any]:
         return {**super()._facts(), "second_moment": self.second_moment()}

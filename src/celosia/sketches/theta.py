@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from celosia.sketches import _update_kernels as kernels
 from celosia.sketches.distinct_count import DistinctCountSketch, reach
 from celosia.sketches.hashing import Digests
-from celosia.sketches.sketch import Sketch, check_share, check_size
-from celosia.sketches.storage import Arrays
+from celosia.sketches.sketch import Arrays, Sketch, check_share, check_size
 
 _WHOLE = 2**63
 """Hashes have 63 bits, so that a theta of 1 is a 64-bit number too."""
