@@ -18,8 +18,9 @@ few of them.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from celosia.core.lazy_imports import on_first_use
 
 if TYPE_CHECKING:
     from celosia.collect.collector.batches import BatchLimits, Receipt
@@ -54,50 +55,6 @@ if TYPE_CHECKING:
     from celosia.collect.reports import Reports
     from celosia.collect.simulation.results import Simulation
     from celosia.collect.simulation.run import simulate
-
-_HOMES = {
-    "BatchLimits": "collector.batches",
-    "Buckets": "numbers.buckets",
-    "Client": "protocol",
-    "Collector": "collector.collector",
-    "CountMean": "count_mean.count_mean",
-    "DBitFlip": "numbers.dbitflip",
-    "Estimates": "estimates",
-    "FragmentPuzzle": "fragments.fragment_puzzle",
-    "GatheredCounts": "distributed.parts",
-    "HadamardCountMean": "count_mean.hadamard_count_mean",
-    "HadamardResponse": "oracles.hadamard_response",
-    "KaryResponse": "oracles.kary_response",
-    "LocalHashing": "oracles.local_hashing",
-    "Memory": "memory",
-    "OneBitMean": "numbers.one_bit_mean",
-    "OptimisedUnary": "oracles.unary",
-    "PrefixTree": "discovery.heavy_hitters",
-    "PrivateCardinality": "discovery.cardinality",
-    "ProjectiveGeometry": "oracles.projective_geometry",
-    "Protocol": "protocol",
-    "Rappor": "rappor.rappor",
-    "RapporWords": "rappor.words",
-    "Receipt": "collector.batches",
-    "Recommendations": "recommendations.results",
-    "Reports": "reports",
-    "Server": "protocol",
-    "Simulation": "simulation.results",
-    "SubsetSelection": "oracles.subset_selection",
-    "SymmetricUnary": "oracles.unary",
-    "absorb_files": "collector.ingestion",
-    "choose": "recommendations.selection",
-    "epsilon_for": "recommendations.selection",
-    "gather_in_processes": "distributed.processes",
-    "gather_on_spark": "distributed.spark",
-    "influence": "collector.influence",
-    "load_protocol": "registry",
-    "protocol_from": "registry",
-    "save_protocol": "registry",
-    "simulate": "simulation.run",
-    "simulate_counts": "count_mean.aggregates",
-    "users_for": "recommendations.selection",
-}
 
 __all__ = [
     "BatchLimits",
@@ -143,12 +100,40 @@ __all__ = [
     "users_for",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'celosia.collect' has no attribute {name!r}")
-    return getattr(import_module(f"celosia.collect.{_HOMES[name]}"), name)
-
-
-def __dir__() -> list[str]:
-    return list(__all__)
+__getattr__, __dir__ = on_first_use(
+    __name__,
+    {
+        "collector.batches": ("BatchLimits", "Receipt"),
+        "collector.collector": ("Collector",),
+        "collector.influence": ("influence",),
+        "collector.ingestion": ("absorb_files",),
+        "count_mean.aggregates": ("simulate_counts",),
+        "count_mean.count_mean": ("CountMean",),
+        "count_mean.hadamard_count_mean": ("HadamardCountMean",),
+        "discovery.cardinality": ("PrivateCardinality",),
+        "discovery.heavy_hitters": ("PrefixTree",),
+        "distributed.parts": ("GatheredCounts", "gather_in_processes"),
+        "distributed.spark": ("gather_on_spark",),
+        "estimates": ("Estimates",),
+        "fragments.fragment_puzzle": ("FragmentPuzzle",),
+        "memory": ("Memory",),
+        "numbers.buckets": ("Buckets",),
+        "numbers.dbitflip": ("DBitFlip",),
+        "numbers.one_bit_mean": ("OneBitMean",),
+        "oracles.hadamard_response": ("HadamardResponse",),
+        "oracles.kary_response": ("KaryResponse",),
+        "oracles.local_hashing": ("LocalHashing",),
+        "oracles.projective_geometry": ("ProjectiveGeometry",),
+        "oracles.subset_selection": ("SubsetSelection",),
+        "oracles.unary": ("OptimisedUnary", "SymmetricUnary"),
+        "protocol": ("Client", "Protocol", "Server"),
+        "rappor.rappor": ("Rappor",),
+        "rappor.words": ("RapporWords",),
+        "recommendations.results": ("Recommendations",),
+        "recommendations.selection": ("choose", "epsilon_for", "users_for"),
+        "registry": ("load_protocol", "protocol_from", "save_protocol"),
+        "reports": ("Reports",),
+        "simulation.results": ("Simulation",),
+        "simulation.run": ("simulate",),
+    },
+)

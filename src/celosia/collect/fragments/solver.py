@@ -122,8 +122,6 @@ MOST_TEXTS = 2**22
 """Texts that are put together at most, before any of them is dropped."""
 _STAGE = "dictionary"
 
-Numbers = NDArray[np.int64]
-
 
 @dataclass(frozen=True, slots=True)
 class SolverOptions(Method):
