@@ -16,7 +16,7 @@ from celosia.core.randomness import Source
 from celosia.graphs.graph import Graph
 from celosia.graphs.kdegree.sequence import check_k
 from celosia.graphs.kdegree.vertex_addition import add_fake_vertices
-from celosia.graphs.method import GraphMethod, MethodResult
+from celosia.graphs.method import GraphMethod, MethodResult, additions
 from celosia.graphs.verification import are_automorphisms, contains
 
 __all__ = ["KAutomorphism"]
@@ -190,13 +190,8 @@ class KAutomorphism(GraphMethod[Graph]):
             raise PrivacyError("CEL-G105.apply")
         return MethodResult(
             graph=changed,
-            facts={
-                Message("graphs.fact.vertices"): changed.order,
-                Message("graphs.fact.fake_vertices"): fakes,
-                Message("graphs.fact.edges_before"): graph.size,
-                Message("graphs.fact.edges_after"): changed.size,
-                Message("graphs.fact.edges_deleted"): 0,
-                Message("graphs.fact.edges_added"): changed.size - graph.size,
+            facts=additions(graph, changed)
+            | {
                 Message("graphs.fact.k_reached"): self.k,
             },
             kept=Message("graphs.kept.real_edges"),

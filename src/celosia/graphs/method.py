@@ -45,6 +45,18 @@ def differences(before: Graph, after: Graph) -> dict[str, int]:
     }
 
 
+def additions(before: Graph, after: Graph) -> dict[str, int]:
+    """As `differences`, where fake vertices and edges were added and nothing was taken away."""
+    return {
+        Message("graphs.fact.vertices"): after.order,
+        Message("graphs.fact.fake_vertices"): after.order - before.order,
+        Message("graphs.fact.edges_before"): before.size,
+        Message("graphs.fact.edges_after"): after.size,
+        Message("graphs.fact.edges_deleted"): 0,
+        Message("graphs.fact.edges_added"): after.size - before.size,
+    }
+
+
 class GraphMethod(Method, ABC, Generic[Result]):
     """A way to protect a graph; a frozen dataclass whose fields are its parameters.
 

@@ -17,7 +17,7 @@ from celosia.graphs.automorphism import build_alignment
 from celosia.graphs.graph import Graph
 from celosia.graphs.kdegree.sequence import check_k
 from celosia.graphs.kdegree.vertex_addition import add_fake_vertices
-from celosia.graphs.method import GraphMethod, MethodResult
+from celosia.graphs.method import GraphMethod, MethodResult, additions
 from celosia.graphs.verification import contains, neighbourhood_anonymity, neighbourhood_classes
 
 __all__ = ["KNeighbourhood"]
@@ -216,13 +216,8 @@ class KNeighbourhood(GraphMethod[Graph]):
             raise PrivacyError("CEL-G105.apply_2", k=found.k)
         return MethodResult(
             graph=changed,
-            facts={
-                Message("graphs.fact.vertices"): changed.order,
-                Message("graphs.fact.fake_vertices"): changed.order - graph.order,
-                Message("graphs.fact.edges_before"): graph.size,
-                Message("graphs.fact.edges_after"): changed.size,
-                Message("graphs.fact.edges_deleted"): 0,
-                Message("graphs.fact.edges_added"): changed.size - graph.size,
+            facts=additions(graph, changed)
+            | {
                 Message("graphs.fact.k_reached"): found.k,
             },
             kept=Message("graphs.kept.every_edge"),

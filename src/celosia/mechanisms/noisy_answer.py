@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import isfinite
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -115,6 +115,37 @@ class NoisyAnswer(Release):
         )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReleaseOptions:
+    """What goes with a noisy answer: its name, its confidence, who pays, and where it is drawn.
+
+    Raises:
+        InputError: CEL-I060 the confidence is not between 0 and 1.
+    """
+
+    question: str | None = None
+    """The name of the answer; the door that releases it has words of its own, if not given."""
+    confidence: float = 0.95
+    """Of the interval."""
+    budget: Budget | None = None
+    """Pays for the answer; it is checked before any data is read."""
+    rng: Source = field(default_factory=System)
+    """Where randomness comes from; a seed makes the answer a simulation."""
+
+    def __post_init__(self) -> None:
+        check_confidence(self.confidence)
+
+    def check_affordable(self, mechanism: Mechanism[Any, Any]) -> None:
+        """Refuse what the budget would not pay, before anything is read or drawn.
+
+        Raises:
+            BudgetExceeded: CEL-B063 it does not fit.
+            PrivacyError: CEL-B046, CEL-B062 it has no price in this budget.
+        """
+        if self.budget is not None:
+            self.budget.check(**_charge(mechanism))
+
+
 def release(
     mechanism: Mechanism[Any, Any],
     x: Any,
@@ -142,14 +173,17 @@ def release(
         InputError: the data cannot be used; no noise was drawn and nothing was spent.
         BudgetExceeded: the budget does not allow it.
     """
-    source = System() if rng is None else rng
+    options = ReleaseOptions(
+        question=question,
+        confidence=confidence,
+        budget=budget,
+        rng=System() if rng is None else rng,
+    )
+    source = options.rng
     return release_with_guarantee(
         mechanism,
         x,
-        question=str(mechanism) if question is None else question,
-        confidence=confidence,
-        budget=budget,
-        source=source,
+        options,
         guarantee=guarantee_of(mechanism, simulation=source.simulation, assumes=assumes),
         provenance=Provenance.now(
             "celosia.mechanisms.release", {"method": str(mechanism)}, seed=source.seed
@@ -160,27 +194,24 @@ def release(
 def release_with_guarantee(
     mechanism: Mechanism[Any, Any],
     x: Any,
+    options: ReleaseOptions,
     *,
-    question: str,
-    confidence: float,
-    budget: Budget | None,
-    source: Source,
     guarantee: Guarantee,
     provenance: Provenance,
 ) -> NoisyAnswer:
     """Release the answer of a mechanism under a guarantee that the caller has written."""
-    check_confidence(confidence)
-    check_affordable(mechanism, budget)
-    measurement = mechanism.measure(x, rng=source)
-    if budget is not None:  # nothing leaves this function that was not charged
-        budget.spend(**_charge(mechanism), label=question)
+    options.check_affordable(mechanism)
+    measurement = mechanism.measure(x, rng=options.rng)
+    question = str(mechanism) if options.question is None else options.question
+    if options.budget is not None:  # nothing leaves this function that was not charged
+        options.budget.spend(**_charge(mechanism), label=question)
     epsilon, delta = stated_epsilon_delta(mechanism)
     value = _with_labels(mechanism, measurement.value)
     is_below = unwrap(mechanism).is_count and isinstance(value, int) and value < 0
     return NoisyAnswer(
         value=value,
-        interval=_finite(mechanism, mechanism.interval(measurement, confidence)),
-        confidence=confidence,
+        interval=_finite(mechanism, mechanism.interval(measurement, options.confidence)),
+        confidence=options.confidence,
         loss=mechanism.privacy_loss().as_dict(),
         epsilon=epsilon,
         delta=delta,
@@ -189,17 +220,6 @@ def release_with_guarantee(
         provenance=provenance,
         warnings=(*weaknesses(mechanism), *([below_zero()] if is_below else ())),
     )
-
-
-def check_affordable(mechanism: Mechanism[Any, Any], budget: Budget | None) -> None:
-    """Refuse what a budget would not pay, before anything is read or drawn.
-
-    Raises:
-        BudgetExceeded: CEL-B063 it does not fit.
-        PrivacyError: CEL-B045, CEL-B062 it has no price in this budget.
-    """
-    if budget is not None:
-        budget.check(**_charge(mechanism))
 
 
 def format_answer(value: Any) -> str:

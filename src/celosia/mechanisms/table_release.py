@@ -17,8 +17,7 @@ from celosia.core.provenance import Provenance
 from celosia.core.randomness import Source, System
 from celosia.mechanisms.guarantees import guarantee_of, unwrap
 from celosia.mechanisms.mechanism import Mechanism
-from celosia.mechanisms.noisy_answer import NoisyAnswer, check_affordable, release_with_guarantee
-from celosia.mechanisms.parameters import check_confidence
+from celosia.mechanisms.noisy_answer import NoisyAnswer, ReleaseOptions, release_with_guarantee
 from celosia.mechanisms.sparse.base import SparseMechanism
 from celosia.mechanisms.statistics.contributions import ROW, at_most, once_per_key, per_unit
 from celosia.mechanisms.statistics.key_histogram import KeyHistogram
@@ -87,15 +86,20 @@ def release_from_table(
     >>> visited.guarantee.neighbours, visited.epsilon
     ('add or remove one patient', 5.0)
     """
-    check_confidence(confidence)
+    options = ReleaseOptions(
+        question=question,
+        confidence=confidence,
+        budget=budget,
+        rng=System() if rng is None else rng,
+    )
     promised = for_unit(mechanism, unit=unit, rows_per_unit=rows_per_unit)
-    check_affordable(promised, budget)
+    options.check_affordable(promised)
     if isinstance(table, str | Path):
         frame = read_columns(table, mechanism, column=column, unit=unit)
     else:
         frame = frames.as_frame(table)
     rows, name = select_rows(frame, mechanism, column, unit)
-    source = System() if rng is None else rng
+    source = options.rng
     if unit is not None:
         rows = _bound_contributions(
             rows, select_units(frame, unit), mechanism, rows_per_unit, source
@@ -103,13 +107,12 @@ def release_from_table(
     parameters: dict[str, Any] = {"method": str(promised), "column": name}
     if unit is not None:
         parameters |= {"unit": unit, "rows_per_unit": _limit(mechanism, rows_per_unit)}
+    if question is None:
+        options = replace(options, question=describe_question(mechanism, name))
     return release_with_guarantee(
         promised,
         rows,
-        question=describe_question(mechanism, name) if question is None else question,
-        confidence=confidence,
-        budget=budget,
-        source=source,
+        options,
         guarantee=guarantee_of(promised, simulation=source.simulation, bounded=unit is not None),
         provenance=Provenance.now(
             "celosia.mechanisms.release_from_table", parameters, seed=source.seed

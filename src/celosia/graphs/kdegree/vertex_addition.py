@@ -15,7 +15,7 @@ from celosia.core.randomness import Source
 from celosia.graphs.graph import Graph
 from celosia.graphs.kdegree.method import confirm, promise_of
 from celosia.graphs.kdegree.sequence import check_k, sort_falling
-from celosia.graphs.method import GraphMethod, MethodResult
+from celosia.graphs.method import GraphMethod, MethodResult, additions
 from celosia.graphs.verification import degree_anonymity
 
 Whole = NDArray[np.int64]
@@ -55,16 +55,10 @@ class VertexAddition(GraphMethod[Graph]):
             if degree_anonymity(made) >= self.k:
                 break
             made = _with_fakes(graph, missing, fakes, even, rng)
-        added = made.order - graph.order
         return MethodResult(
             graph=confirm(made, self.k),
-            facts={
-                Message("graphs.fact.vertices"): made.order,
-                Message("graphs.fact.fake_vertices"): added,
-                Message("graphs.fact.edges_before"): graph.size,
-                Message("graphs.fact.edges_after"): made.size,
-                Message("graphs.fact.edges_deleted"): 0,
-                Message("graphs.fact.edges_added"): made.size - graph.size,
+            facts=additions(graph, made)
+            | {
                 Message("graphs.fact.least_changes"): int(missing.sum()),
                 Message("graphs.fact.gap"): made.size - graph.size - int(missing.sum()),
                 Message("graphs.fact.k_reached"): degree_anonymity(made),

@@ -34,8 +34,7 @@ from celosia.graphs.private.local_sensitivity import Sensitive
 from celosia.graphs.private.mechanism import ONE_EDGE, GraphMechanism, Level, check_graph
 from celosia.graphs.private.projection import CAPS
 from celosia.mechanisms.guarantees import guarantee_of, stated_epsilon_delta
-from celosia.mechanisms.noisy_answer import NoisyAnswer, check_affordable, release_with_guarantee
-from celosia.mechanisms.parameters import check_confidence
+from celosia.mechanisms.noisy_answer import NoisyAnswer, ReleaseOptions, release_with_guarantee
 from celosia.mechanisms.values import format_rounded_up
 
 Cap = int | Sequence[int]
@@ -72,19 +71,21 @@ def release(
     >>> print(release(graph, EdgeCount(epsilon=1), rng=Seeded(1)))
     number of edges: 2 (95% interval 0 to 5); 1-differential privacy
     """
-    check_confidence(confidence)
-    check_affordable(mechanism, budget)
-    counted: Graph | Sensitive = check_graph(graph)
-    if isinstance(mechanism, SubgraphCount):  # takes long in large graphs
-        counted = mechanism.sensitive(graph, progress=progress)
-    source = System() if rng is None else rng
-    return release_with_guarantee(
-        mechanism,
-        counted,
+    options = ReleaseOptions(
         question=mechanism.question,
         confidence=confidence,
         budget=budget,
-        source=source,
+        rng=System() if rng is None else rng,
+    )
+    options.check_affordable(mechanism)
+    counted: Graph | Sensitive = check_graph(graph)
+    if isinstance(mechanism, SubgraphCount):  # takes long in large graphs
+        counted = mechanism.sensitive(graph, progress=progress)
+    source = options.rng
+    return release_with_guarantee(
+        mechanism,
+        counted,
+        options,
         guarantee=graph_promise(mechanism, simulation=source.simulation),
         provenance=Provenance.now(
             "celosia.graphs.private.release", {"method": str(mechanism)}, seed=source.seed

@@ -25,30 +25,51 @@ from typing import Any
 
 from celosia.core import notation
 from celosia.core.errors import InputError
+from celosia.core.lazy_imports import ClassesByName
 from celosia.core.messages import Message
 from celosia.core.methods import build
 from celosia.tables.masking.method import MaskingMethod
 from celosia.tables.schema import Role, Schema, check_keys, name_list
 
+METHODS: Mapping[str, type[MaskingMethod]] = ClassesByName(
+    "celosia.tables",
+    {
+        "bayesian-network": "synthesis.bayesian_network.BayesianNetwork",
+        "contingency": "private.contingency.Contingency",
+        "copula": "synthesis.copula.Copula",
+        "distribution": "synthesis.distribution.Distribution",
+        "local-suppression": "masking.suppression.method.LocalSuppression",
+        "marginals": "private.marginals.Marginals",
+        "mdav": "masking.microaggregation.multivariate.Mdav",
+        "mdav-refined": "masking.microaggregation.multivariate.RefinedMdav",
+        "microaggregation": "masking.microaggregation.ranking.Microaggregation",
+        "noise": "masking.perturbation.noise.Noise",
+        "noisy-histogram": "private.histogram.NoisyHistogram",
+        "pram": "masking.perturbation.pram.Pram",
+        "principal-component": "masking.microaggregation.multivariate.PrincipalComponent",
+        "private-microaggregation": "private.microaggregation.PrivateMicroaggregation",
+        "probabilistic-k": "masking.perturbation.probabilistic_k.ProbabilisticK",
+        "rank-swap": "masking.perturbation.rank_swap.RankSwap",
+        "recoding": "masking.coding.recoding.Recoding",
+        "resampling": "masking.perturbation.resampling.Resampling",
+        "rounding": "masking.perturbation.rounding.Rounding",
+        "sampling": "masking.coding.sampling.Sampling",
+        "shuffling": "masking.perturbation.shuffling.Shuffling",
+        "top-bottom": "masking.coding.top_bottom.TopBottom",
+        "trees": "synthesis.trees.Trees",
+        "v-mdav": "masking.microaggregation.multivariate.VariableMdav",
+    },
+)
+"""Every method by its name, sorted; most load compiled kernels."""
 
-def methods() -> dict[str, type[MaskingMethod]]:
+
+def methods() -> Mapping[str, type[MaskingMethod]]:
     """Every method by its name, sorted.
 
     >>> {"mdav", "noise", "rank-swap", "pram", "sampling", "copula"} <= set(methods())
     True
     """
-    # Here and not above: most of them load compiled kernels.
-    from celosia.tables import private, synthesis
-    from celosia.tables.masking import (
-        coding,
-        microaggregation,
-        perturbation,
-        suppression,
-    )
-
-    packages = (coding, microaggregation, perturbation, suppression, synthesis, private)
-    found = {each.method_name: each for package in packages for each in package.METHODS}
-    return dict(sorted(found.items()))
+    return METHODS
 
 
 def method_from(name: Any, parameters: Mapping[str, Any]) -> MaskingMethod:
@@ -60,7 +81,7 @@ def method_from(name: Any, parameters: Mapping[str, Any]) -> MaskingMethod:
     >>> method_from("mdav", {"k": 5}).as_dict()
     {'method': 'mdav', 'k': 5}
     """
-    return build(methods(), name, parameters)
+    return build(METHODS, name, parameters)
 
 
 def method_from_text(text: str) -> MaskingMethod:
@@ -72,7 +93,7 @@ def method_from_text(text: str) -> MaskingMethod:
     >>> method_from_text("microaggregation:5,fixed").as_dict()
     {'method': 'microaggregation', 'k': 5, 'variant': 'fixed'}
     """
-    return notation.method_from_text(methods(), text)
+    return notation.method_from_text(METHODS, text)
 
 
 @dataclass(frozen=True, slots=True)
