@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, fields, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,9 @@ from celosia.core.methods import Method, Parameter, checked, parameter
 from celosia.core.numbers import exact
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source, System
+
+if TYPE_CHECKING:
+    from celosia.collect.memory import Memory
 
 FORM = "celosia protocol 1"
 Estimated = tuple[NDArray[np.float64], NDArray[np.float64]]
@@ -158,6 +161,16 @@ class Client(ABC):
     @abstractmethod
     def _encode(self, values: Any) -> Packed:
         """One report for each value."""
+
+
+class RememberingClient(Client):
+    """The side of a device that may remember: with a memory, it tells what it told before."""
+
+    def __init__(
+        self, protocol: Protocol, *, rng: Source | None = None, memory: Memory | None = None
+    ) -> None:
+        super().__init__(protocol, rng=rng)
+        self.memory = memory
 
 
 class Server(ABC):

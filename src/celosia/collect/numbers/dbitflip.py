@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from celosia.accounting.losses import Loss, PureLoss
 from celosia.collect.coins import Coin
-from celosia.collect.protocol import Client, Protocol, Server
+from celosia.collect.protocol import Protocol, RememberingClient, Server
 from celosia.collect.reports import Packed, bits_for, pack, unpack
 from celosia.core.errors import InputError
 from celosia.core.methods import parameter
@@ -166,16 +166,10 @@ class DBitFlip(Protocol):
         return numbers.astype(np.int64)
 
 
-class DBitFlipClient(Client):
+class DBitFlipClient(RememberingClient):
     """The side of the device of dBitFlip."""
 
     protocol: DBitFlip
-
-    def __init__(
-        self, protocol: DBitFlip, *, rng: Source | None = None, memory: Memory | None = None
-    ) -> None:
-        super().__init__(protocol, rng=rng)
-        self.memory = memory
 
     def _encode(self, values: Any) -> Packed:
         protocol = self.protocol

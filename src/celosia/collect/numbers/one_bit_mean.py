@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from celosia.collect.coins import Coin
 from celosia.collect.numbers.buckets import numbers_of
-from celosia.collect.protocol import Client, Protocol, Server
+from celosia.collect.protocol import Protocol, RememberingClient, Server
 from celosia.collect.reports import Packed, pack, unpack
 from celosia.core.errors import InputError
 from celosia.core.messages import say
@@ -160,16 +160,10 @@ class OneBitMean(Protocol):
         return bits
 
 
-class OneBitMeanClient(Client):
+class OneBitMeanClient(RememberingClient):
     """The side of the device of 1BitMean."""
 
     protocol: OneBitMean
-
-    def __init__(
-        self, protocol: OneBitMean, *, rng: Source | None = None, memory: Memory | None = None
-    ) -> None:
-        super().__init__(protocol, rng=rng)
-        self.memory = memory
 
     def _encode(self, values: Any) -> Packed:
         parts = self.protocol.on_grid(values)

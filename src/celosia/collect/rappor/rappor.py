@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.collect.coins import WHOLE
-from celosia.collect.protocol import Client, Protocol, Server, check_report_epsilon
+from celosia.collect.protocol import Protocol, RememberingClient, Server, check_report_epsilon
 from celosia.collect.reports import Packed, bits_for, unpack
 from celosia.core.errors import InputError
 from celosia.core.methods import parameter
@@ -228,16 +228,10 @@ class Rappor(Protocol):
         return cohorts, every[:, width:]
 
 
-class RapporClient(Client):
+class RapporClient(RememberingClient):
     """The side of the device of RAPPOR."""
 
     protocol: Rappor
-
-    def __init__(
-        self, protocol: Rappor, *, rng: Source | None = None, memory: Memory | None = None
-    ) -> None:
-        super().__init__(protocol, rng=rng)
-        self.memory = memory
 
     def _encode(self, values: Any) -> Packed:
         found = digests(values)

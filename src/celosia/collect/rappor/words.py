@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.collect.protocol import Client, Protocol, Server, check_report_epsilon
+from celosia.collect.protocol import Protocol, RememberingClient, Server, check_report_epsilon
 from celosia.collect.rappor.rappor import Rappor, RapporServer
 from celosia.collect.reports import Packed, bits_for, unpack
 from celosia.core.errors import InputError
@@ -243,16 +243,10 @@ class RapporWords(Protocol):
         )
 
 
-class WordsClient(Client):
+class WordsClient(RememberingClient):
     """The side of the device of RAPPOR for unknown words."""
 
     protocol: RapporWords
-
-    def __init__(
-        self, protocol: RapporWords, *, rng: Source | None = None, memory: Memory | None = None
-    ) -> None:
-        super().__init__(protocol, rng=rng)
-        self.memory = memory
 
     def _encode(self, values: Any) -> Packed:
         words = list(values)

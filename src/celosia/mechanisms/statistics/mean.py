@@ -18,8 +18,13 @@ from celosia.mechanisms.mechanism import Measurement
 from celosia.mechanisms.noise import DiscreteLaplace
 from celosia.mechanisms.parameters import check_confidence, check_whole
 from celosia.mechanisms.statistics.bounded_grid import exact_sum
-from celosia.mechanisms.statistics.columns import Rows, numbers
-from celosia.mechanisms.statistics.statistic import BoundedStatistic, draw_noise, laplace_hiding
+from celosia.mechanisms.statistics.columns import Rows
+from celosia.mechanisms.statistics.statistic import (
+    BoundedStatistic,
+    OneDrawStatistic,
+    draw_noise,
+    laplace_hiding,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,8 +160,7 @@ class RatioMean(BoundedMean):
             InputError: CEL-M080 not one column; CEL-M081 rows that are not finite numbers;
                 CEL-M082 no rows; CEL-M020 too much noise for the grid.
         """
-        values = numbers(x)
-        self.check_filled(values.size)
+        values = self.rows(x)
         total = exact_sum(self.addends(values))
         noise, *more = draw_noise(self.noises, rng)
         total, count = total + noise, int(values.size) + sum(more)
@@ -286,7 +290,7 @@ Mean = NormalisedMean
 
 
 @dataclass(frozen=True, kw_only=True)
-class DirectMean(BoundedMean):
+class DirectMean(BoundedMean, OneDrawStatistic):
     """The mean of values clipped to [lower, upper] with noise for the worst number of rows.
 
     The noise does not shrink as the rows grow in number, so this serves comparisons only.
@@ -305,23 +309,13 @@ class DirectMean(BoundedMean):
         """The sensitivity in half steps of the grid."""
         return self.span.width * (2 if self.counts_are_public else 1)
 
-    @cached_property
-    def noises(self) -> tuple[DiscreteLaplace]:
-        """The law of the noise, in half steps of the grid."""
-        return (laplace_hiding(self.shift, self.price),)
-
-    def privacy_loss(self) -> LaplaceLoss:
-        """Epsilon, paid by one draw."""
-        return LaplaceLoss(self.noise.scale, self.shift)
-
     def measure(self, x: Rows, *, rng: Source) -> Measurement[float]:
         """The mean with noise, clipped to the range.
 
         Raises:
             InputError: as of `RatioMean.measure`.
         """
-        values = numbers(x)
-        self.check_filled(values.size)
+        values = self.rows(x)
         (noise,) = draw_noise(self.noises, rng)
         found = self.rounded(exact_sum(self.span.centred(values)), int(values.size)) + noise
         width = self.span.width

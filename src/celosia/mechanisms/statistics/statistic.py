@@ -7,7 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import Any
 
+from numpy.typing import NDArray
+
+from celosia.accounting.noise_losses import LaplaceLoss
 from celosia.core.errors import InputError
 from celosia.core.neighbours import Relation
 from celosia.core.randomness import Source
@@ -16,7 +20,7 @@ from celosia.mechanisms.mechanism import Mechanism, Output
 from celosia.mechanisms.noise import DiscreteLaplace
 from celosia.mechanisms.parameters import EPSILON, LOWER, UPPER, check_epsilon, field_of
 from celosia.mechanisms.statistics.bounded_grid import Span
-from celosia.mechanisms.statistics.columns import Rows
+from celosia.mechanisms.statistics.columns import Rows, numbers
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,6 +57,17 @@ class Statistic(Mechanism[Rows, Output]):
         """The largest count that is taken for no rows: a noisy 1 may well be that."""
         return 0 if self.counts_are_public else 1
 
+    def rows(self, x: Rows) -> NDArray[Any]:
+        """The rows as numbers.
+
+        Raises:
+            InputError: CEL-M080 not one column; CEL-M081 rows that are not finite numbers;
+                CEL-M082 no rows, unless they may be.
+        """
+        values = numbers(x)
+        self.check_filled(values.size)
+        return values
+
     def check_filled(self, size: int) -> None:
         """Refuse no rows, unless they may be.
 
@@ -80,6 +95,25 @@ class BoundedStatistic(Statistic[Output]):
     def span(self) -> Span:
         """The range in whole steps of the grid."""
         return Span.between(self.lower, self.upper, self.grid)
+
+
+@dataclass(frozen=True, kw_only=True)
+class OneDrawStatistic(BoundedStatistic[float]):
+    """A statistic of one draw of noise, which takes all of epsilon."""
+
+    @property
+    @abstractmethod
+    def shift(self) -> int:
+        """The sensitivity, in the steps that the noise is drawn in."""
+
+    @cached_property
+    def noises(self) -> tuple[DiscreteLaplace]:
+        """The law of the noise, in the same steps."""
+        return (laplace_hiding(self.shift, self.price),)
+
+    def privacy_loss(self) -> LaplaceLoss:
+        """Epsilon, paid by one draw."""
+        return LaplaceLoss(self.noise.scale, self.shift)
 
 
 def laplace_hiding(shift: int, epsilon: Fraction) -> DiscreteLaplace:

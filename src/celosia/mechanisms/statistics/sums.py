@@ -12,9 +12,9 @@ from celosia.mechanisms.mechanism import Measurement
 from celosia.mechanisms.noise import DiscreteLaplace
 from celosia.mechanisms.parameters import check_confidence
 from celosia.mechanisms.statistics.bounded_grid import exact_sum
-from celosia.mechanisms.statistics.columns import Rows, numbers, tally
+from celosia.mechanisms.statistics.columns import Rows, tally
 from celosia.mechanisms.statistics.statistic import (
-    BoundedStatistic,
+    OneDrawStatistic,
     Statistic,
     draw_noise,
     laplace_hiding,
@@ -81,7 +81,7 @@ class Count(Statistic[int]):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sum(BoundedStatistic[float]):
+class Sum(OneDrawStatistic):
     """The sum of values that are clipped to [lower, upper].
 
     The bounds move outward onto the grid; each row is then clipped and rounded to the grid by
@@ -114,15 +114,6 @@ class Sum(BoundedStatistic[float]):
         """The most by which one row moves the sum."""
         return float(self.shift * self.span.grid.step)
 
-    @cached_property
-    def noises(self) -> tuple[DiscreteLaplace]:
-        """The law of the noise, in steps of the grid."""
-        return (laplace_hiding(self.shift, self.price),)
-
-    def privacy_loss(self) -> LaplaceLoss:
-        """Epsilon, paid by one draw."""
-        return LaplaceLoss(self.noise.scale, self.shift)
-
     def measure(self, x: Rows, *, rng: Source) -> Measurement[float]:
         """The sum with noise, a multiple of the step of the grid.
 
@@ -130,9 +121,7 @@ class Sum(BoundedStatistic[float]):
             InputError: CEL-M080 not one column; CEL-M081 rows that are not finite numbers;
                 CEL-M082 no rows; CEL-M020 too much noise for the grid.
         """
-        values = numbers(x)
-        self.check_filled(values.size)
-        exact = exact_sum(self.span.steps(values))
+        exact = exact_sum(self.span.steps(self.rows(x)))
         (noise,) = draw_noise(self.noises, rng)
         return Measurement(self.span.grid.value(exact + noise))
 

@@ -19,7 +19,7 @@ from celosia.mechanisms.mechanism import Measurement
 from celosia.mechanisms.noise import DiscreteLaplace
 from celosia.mechanisms.parameters import check_confidence, check_whole
 from celosia.mechanisms.statistics.bounded_grid import exact_sum
-from celosia.mechanisms.statistics.columns import Rows, numbers
+from celosia.mechanisms.statistics.columns import Rows
 from celosia.mechanisms.statistics.mean import Ratio, average_error, clip
 from celosia.mechanisms.statistics.statistic import BoundedStatistic, draw_noise, laplace_hiding
 
@@ -93,8 +93,7 @@ class Variance(BoundedStatistic[float]):
             InputError: CEL-M080 not one column; CEL-M081 rows that are not finite numbers;
                 CEL-M082 no rows; CEL-M020 too much noise for the grid.
         """
-        values = numbers(x)
-        self.check_filled(values.size)
+        values = self.rows(x)
         centred = self.span.centred(values)
         total, squares = exact_sum(centred), exact_sum(self.squares(centred))
         noise, more, *last = draw_noise(self.noises, rng)
