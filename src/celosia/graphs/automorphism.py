@@ -16,7 +16,7 @@ from celosia.core.randomness import Source
 from celosia.graphs.graph import Graph
 from celosia.graphs.kdegree.sequence import check_k
 from celosia.graphs.kdegree.vertex_addition import add_fake_vertices
-from celosia.graphs.method import GraphMethod, MethodResult, additions
+from celosia.graphs.method import GraphChange, GraphMethod, MethodResult, additions
 from celosia.graphs.verification import are_automorphisms, contains
 
 __all__ = ["KAutomorphism"]
@@ -175,9 +175,7 @@ class KAutomorphism(GraphMethod[Graph]):
     randomised = True
     gaps = (Message("graphs.open.doubles_linked"), Message("graphs.open.attributes"))
 
-    def apply(
-        self, graph: Graph, *, rng: Source, progress: Progress = silent
-    ) -> MethodResult[Graph]:
+    def apply(self, graph: Graph, *, rng: Source, progress: Progress = silent) -> GraphChange:
         check_k(self.k, graph.order)
         if graph.order > MOST:
             raise InputError("CEL-G112", most=MOST, order=graph.order)

@@ -31,6 +31,10 @@ class MethodResult(Generic[Result]):
     """What is the same as before, in words."""
 
 
+GraphChange = MethodResult[Graph]
+"""A plain graph, and facts about the change."""
+
+
 def differences(before: Graph, after: Graph) -> dict[str, int]:
     """How many edges a change took away and brought, for the facts of a method."""
     from celosia.graphs._kernels import shared_keys

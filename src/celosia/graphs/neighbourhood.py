@@ -17,7 +17,7 @@ from celosia.graphs.automorphism import build_alignment
 from celosia.graphs.graph import Graph
 from celosia.graphs.kdegree.sequence import check_k
 from celosia.graphs.kdegree.vertex_addition import add_fake_vertices
-from celosia.graphs.method import GraphMethod, MethodResult, additions
+from celosia.graphs.method import GraphChange, GraphMethod, MethodResult, additions
 from celosia.graphs.verification import contains, neighbourhood_anonymity, neighbourhood_classes
 
 __all__ = ["KNeighbourhood"]
@@ -204,9 +204,7 @@ class KNeighbourhood(GraphMethod[Graph]):
     randomised = True
     gaps = (Message("graphs.open.contacts_of_contacts"), Message("graphs.open.k_candidates"))
 
-    def apply(
-        self, graph: Graph, *, rng: Source, progress: Progress = silent
-    ) -> MethodResult[Graph]:
+    def apply(self, graph: Graph, *, rng: Source, progress: Progress = silent) -> GraphChange:
         check_k(self.k, graph.order)
         if graph.order > MOST:
             raise InputError("CEL-G111", most=MOST, order=graph.order)

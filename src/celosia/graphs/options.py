@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -56,27 +55,6 @@ class GraphPublishOptions:
                 raise _clash("CEL-G023.only_method", method, before[0])
         if self.keep_names and any(isinstance(method, Relabelling) for method in self.methods):
             raise InputError("CEL-G023.kept_names", method=Relabelling.method_name)
-
-    @classmethod
-    def of(
-        cls,
-        methods: GraphMethod[Any] | Iterable[GraphMethod[Any]],
-        *,
-        attributes: Recipe | None = None,
-        keep_names: bool = False,
-        drop_edge_attributes: bool = False,
-        assess: bool = True,
-        rng: Source | None = None,
-    ) -> GraphPublishOptions:
-        """The options given by the arguments of `publish`."""
-        return cls(
-            methods=(methods,) if isinstance(methods, GraphMethod) else tuple(methods),
-            attributes=attributes,
-            keep_names=keep_names,
-            drop_edge_attributes=drop_edge_attributes,
-            assess=assess,
-            rng=System() if rng is None else rng,
-        )
 
     @property
     def makes(self) -> type:

@@ -19,7 +19,7 @@ from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Source
 from celosia.frames.readers import read as read_table
 from celosia.graphs.graph import Graph
-from celosia.graphs.method import GraphMethod, MethodResult
+from celosia.graphs.method import GraphChange, GraphMethod, MethodResult
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)  # the key must reach no log
@@ -47,9 +47,7 @@ class Relabelling(GraphMethod[Graph]):
     randomised = True
     gaps = (Message("graphs.open.structure"), Message("graphs.open.planted"))
 
-    def apply(
-        self, graph: Graph, *, rng: Source, progress: Progress = silent
-    ) -> MethodResult[Graph]:
+    def apply(self, graph: Graph, *, rng: Source, progress: Progress = silent) -> GraphChange:
         changed = relabel(graph, rng).graph
         facts: dict[str, Any] = {
             Message("graphs.fact.vertices"): changed.order,

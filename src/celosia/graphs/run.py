@@ -16,7 +16,7 @@ from celosia.core.guarantee import Guarantee
 from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.provenance import Provenance
-from celosia.core.randomness import Source
+from celosia.core.randomness import Source, System
 from celosia.graphs.generalisation.graph import shuffle_super_vertices
 from celosia.graphs.graph import Graph
 from celosia.graphs.method import GraphMethod, MethodResult
@@ -70,13 +70,13 @@ def publish(
     >>> print(release.guarantee.promise)
     k-degree anonymity, k = 2: every degree is shared by at least 2 vertices
     """
-    options = GraphPublishOptions.of(
-        methods,
+    options = GraphPublishOptions(
+        methods=(methods,) if isinstance(methods, GraphMethod) else tuple(methods),
         attributes=attributes,
         keep_names=keep_names,
         drop_edge_attributes=drop_edge_attributes,
         assess=assess,
-        rng=rng,
+        rng=System() if rng is None else rng,
     )
     release = publish_graph(data, options, progress=progress)
     for note in release.warnings:

@@ -148,13 +148,11 @@ class ByPlantedAccounts(AttackMethod[ActiveAttack]):
 
     method_name = "active"
 
-    def run(
-        self, attacked: AttackedGraph, *, rng: Source, progress: Progress = silent
-    ) -> ActiveAttack:
+    def run(self, pair: AttackedGraph, *, rng: Source, progress: Progress = silent) -> ActiveAttack:
         return active(
-            attacked.original,
+            pair.original,
             rng=rng,
-            method=attacked.method,
+            method=pair.method,
             accounts=self.accounts,
             targets=self.targets,
             runs=self.runs,

@@ -40,16 +40,14 @@ class ByHubs(AttackMethod[GraphAttack]):
 
     method_name = "hubs"
 
-    def run(
-        self, attacked: AttackedGraph, *, rng: Source, progress: Progress = silent
-    ) -> GraphAttack:
+    def run(self, pair: AttackedGraph, *, rng: Source, progress: Progress = silent) -> GraphAttack:
         return hub_fingerprint(
-            attacked.original,
-            attacked.release,
-            hubs=top_hubs(attacked.original, self.hubs).tolist(),
+            pair.original,
+            pair.release,
+            hubs=top_hubs(pair.original, self.hubs).tolist(),
             reach=self.reach,
             closed=self.closed,
-            numbers=attacked.numbers,
+            numbers=pair.numbers,
         )
 
 

@@ -177,11 +177,10 @@ class ByLinks(AttackMethod[LinkAttack]):
 
     method_name = "links"
 
-    def run(
-        self, attacked: AttackedGraph, *, rng: Source, progress: Progress = silent
-    ) -> LinkAttack:
-        pair = attacked.original, attacked.release
-        return link_prediction(*pair, rng=rng, numbers=attacked.numbers, most_pairs=self.most_pairs)
+    def run(self, pair: AttackedGraph, *, rng: Source, progress: Progress = silent) -> LinkAttack:
+        return link_prediction(
+            pair.original, pair.release, rng=rng, numbers=pair.numbers, most_pairs=self.most_pairs
+        )
 
 
 def link_prediction(

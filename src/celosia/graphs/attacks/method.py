@@ -36,7 +36,7 @@ class AttackMethod(Method, ABC, Generic[Found]):
     """An attack; a frozen dataclass whose fields are its parameters."""
 
     @abstractmethod
-    def run(self, attacked: AttackedGraph, *, rng: Source, progress: Progress = silent) -> Found:
+    def run(self, pair: AttackedGraph, *, rng: Source, progress: Progress = silent) -> Found:
         """Attack a release."""
 
 

@@ -116,15 +116,13 @@ class ByPropagation(AttackMethod[Propagation]):
 
     method_name = "propagation"
 
-    def run(
-        self, attacked: AttackedGraph, *, rng: Source, progress: Progress = silent
-    ) -> Propagation:
+    def run(self, pair: AttackedGraph, *, rng: Source, progress: Progress = silent) -> Propagation:
         return propagation(
-            attacked.original,
-            attacked.release,
-            seeds=top_hubs(attacked.original, self.seeds).tolist(),
+            pair.original,
+            pair.release,
+            seeds=top_hubs(pair.original, self.seeds).tolist(),
             rng=rng,
-            numbers=attacked.numbers,
+            numbers=pair.numbers,
             threshold=self.threshold,
             progress=progress,
         )

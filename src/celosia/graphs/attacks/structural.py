@@ -32,10 +32,8 @@ class ByDegree(AttackMethod[GraphAttack]):
 
     method_name = "degree"
 
-    def run(
-        self, attacked: AttackedGraph, *, rng: Source, progress: Progress = silent
-    ) -> GraphAttack:
-        return degree(attacked.original, attacked.release, numbers=attacked.numbers)
+    def run(self, pair: AttackedGraph, *, rng: Source, progress: Progress = silent) -> GraphAttack:
+        return degree(pair.original, pair.release, numbers=pair.numbers)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,11 +45,8 @@ class ByRefinement(AttackMethod[GraphAttack]):
 
     method_name = "refinement"
 
-    def run(
-        self, attacked: AttackedGraph, *, rng: Source, progress: Progress = silent
-    ) -> GraphAttack:
-        pair = attacked.original, attacked.release
-        return refinement(*pair, rounds=self.rounds, numbers=attacked.numbers)
+    def run(self, pair: AttackedGraph, *, rng: Source, progress: Progress = silent) -> GraphAttack:
+        return refinement(pair.original, pair.release, rounds=self.rounds, numbers=pair.numbers)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,11 +55,8 @@ class ByNeighbourhood(AttackMethod[GraphAttack]):
 
     method_name = "neighbourhood"
 
-    def run(
-        self, attacked: AttackedGraph, *, rng: Source, progress: Progress = silent
-    ) -> GraphAttack:
-        pair = attacked.original, attacked.release
-        return neighbourhood(*pair, numbers=attacked.numbers, progress=progress)
+    def run(self, pair: AttackedGraph, *, rng: Source, progress: Progress = silent) -> GraphAttack:
+        return neighbourhood(pair.original, pair.release, numbers=pair.numbers, progress=progress)
 
 
 STRUCTURAL = (ByDegree(), ByRefinement(), ByNeighbourhood())

@@ -34,15 +34,13 @@ class BySubgraph(AttackMethod[GraphAttack]):
 
     method_name = "subgraph"
 
-    def run(
-        self, attacked: AttackedGraph, *, rng: Source, progress: Progress = silent
-    ) -> GraphAttack:
+    def run(self, pair: AttackedGraph, *, rng: Source, progress: Progress = silent) -> GraphAttack:
         return subgraph(
-            attacked.original,
-            attacked.release,
+            pair.original,
+            pair.release,
             edges=self.edges,
             rng=rng,
-            numbers=attacked.numbers,
+            numbers=pair.numbers,
             progress=progress,
         )
 

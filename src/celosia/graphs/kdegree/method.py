@@ -17,7 +17,7 @@ from celosia.graphs.graph import Graph
 from celosia.graphs.kdegree.realisation import probe_construction, probe_supergraph
 from celosia.graphs.kdegree.rewiring import rewire, swap_back
 from celosia.graphs.kdegree.sequence import check_k, least_edge_changes, microaggregated_degrees
-from celosia.graphs.method import GraphMethod, MethodResult, differences
+from celosia.graphs.method import GraphChange, GraphMethod, MethodResult, differences
 from celosia.graphs.verification import degree_anonymity
 
 Variant = Literal[
@@ -80,9 +80,7 @@ class KDegree(GraphMethod[Graph]):
     randomised = True
     gaps = (Message("graphs.open.more_than_degree"), Message("graphs.open.same_neighbour"))
 
-    def apply(
-        self, graph: Graph, *, rng: Source, progress: Progress = silent
-    ) -> MethodResult[Graph]:
+    def apply(self, graph: Graph, *, rng: Source, progress: Progress = silent) -> GraphChange:
         check_k(self.k, graph.order)
         progress(Step(Message("graphs.stage.degrees"), 0, 1))
         changed, probes, variant = graph, 0, self.variant

@@ -15,7 +15,7 @@ from celosia.core.randomness import Source
 from celosia.graphs.graph import Graph
 from celosia.graphs.kdegree.method import confirm, promise_of
 from celosia.graphs.kdegree.sequence import check_k, sort_falling
-from celosia.graphs.method import GraphMethod, MethodResult, additions
+from celosia.graphs.method import GraphChange, GraphMethod, MethodResult, additions
 from celosia.graphs.verification import degree_anonymity
 
 Whole = NDArray[np.int64]
@@ -43,9 +43,7 @@ class VertexAddition(GraphMethod[Graph]):
     randomised = True
     gaps = (Message("graphs.open.all_true"), Message("graphs.open.fake_candidates"))
 
-    def apply(
-        self, graph: Graph, *, rng: Source, progress: Progress = silent
-    ) -> MethodResult[Graph]:
+    def apply(self, graph: Graph, *, rng: Source, progress: Progress = silent) -> GraphChange:
         check_k(self.k, graph.order)
         progress(Step(Message("graphs.stage.add_vertices"), 0, 1))
         missing = least_raises(graph.degrees, self.k)

@@ -14,7 +14,7 @@ from celosia.core.numbers import exact
 from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Source
 from celosia.graphs.graph import Graph
-from celosia.graphs.method import GraphMethod, MethodResult, differences
+from celosia.graphs.method import GraphChange, GraphMethod, MethodResult, differences
 from celosia.graphs.perturbation.exchange import (
     SIZE_KEPT,
     amount_of_change,
@@ -53,9 +53,7 @@ class RandomPerturbation(GraphMethod[Graph]):
     randomised = True
     gaps = (Message("graphs.open.hubs_found"),)
 
-    def apply(
-        self, graph: Graph, *, rng: Source, progress: Progress = silent
-    ) -> MethodResult[Graph]:
+    def apply(self, graph: Graph, *, rng: Source, progress: Progress = silent) -> GraphChange:
         count = check_deletions(graph, count_of(self.amount, graph.size))
         added = non_edges(graph, count, rng)
         kept = np.delete(graph.keys, subset(graph.size, count, rng))
@@ -81,9 +79,7 @@ class RandomSparsification(GraphMethod[Graph]):
     randomised = True
     gaps = (Message("graphs.open.edge_is_true"), Message("graphs.open.same_share"))
 
-    def apply(
-        self, graph: Graph, *, rng: Source, progress: Progress = silent
-    ) -> MethodResult[Graph]:
+    def apply(self, graph: Graph, *, rng: Source, progress: Progress = silent) -> GraphChange:
         chance = exact(self.probability)
         assert chance is not None, "checked on creation"
         stay = rng.integers(chance.denominator, graph.size) >= chance.numerator

@@ -16,7 +16,7 @@ from celosia.core.numbers import exact, whole
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.graphs.graph import Graph
-from celosia.graphs.method import GraphMethod, MethodResult, differences
+from celosia.graphs.method import GraphChange, GraphMethod, MethodResult, differences
 from celosia.graphs.metrics.spectrum import Spectrum, spectrum_of
 from celosia.graphs.sampling import DENSE, all_non_edges, pairs_of
 
@@ -213,9 +213,7 @@ class _RandomExchange(GraphMethod[Graph]):
     exchange: ClassVar[Exchange]
     """Which sort."""
 
-    def apply(
-        self, graph: Graph, *, rng: Source, progress: Progress = silent
-    ) -> MethodResult[Graph]:
+    def apply(self, graph: Graph, *, rng: Source, progress: Progress = silent) -> GraphChange:
         count = count_of(self.amount, graph.size)
         return exchange_edges(graph, self.exchange, count=count, rng=rng, progress=progress)
 
@@ -262,9 +260,7 @@ class _SpectralExchange(_RandomExchange):
     patience: int = parameter(50, least=1)
     """Possible exchanges looked at before one is taken that does not pull back."""
 
-    def apply(
-        self, graph: Graph, *, rng: Source, progress: Progress = silent
-    ) -> MethodResult[Graph]:
+    def apply(self, graph: Graph, *, rng: Source, progress: Progress = silent) -> GraphChange:
         count = count_of(self.amount, graph.size)
         return exchange_edges(
             graph,

@@ -12,7 +12,7 @@ from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.graphs.graph import Graph
-from celosia.graphs.method import GraphMethod, MethodResult, differences
+from celosia.graphs.method import GraphChange, GraphMethod, MethodResult, differences
 from celosia.graphs.perturbation.deletion import check_deletions
 from celosia.graphs.perturbation.exchange import (
     SIZE_KEPT,
@@ -68,9 +68,7 @@ class Relevance(GraphMethod[Graph]):
     randomised = True
     gaps = (Message("graphs.open.important_edges"), Message("graphs.open.central_edge"))
 
-    def apply(
-        self, graph: Graph, *, rng: Source, progress: Progress = silent
-    ) -> MethodResult[Graph]:
+    def apply(self, graph: Graph, *, rng: Source, progress: Progress = silent) -> GraphChange:
         count = check_deletions(graph, count_of(self.amount, graph.size))
         free = pairs_of(graph.order) - graph.size
         pool = non_edges(graph, max(count, min(POOL * count, free)), rng)

@@ -15,7 +15,7 @@ from celosia.core.randomness import Source
 from celosia.graphs._edge_set import edge_set
 from celosia.graphs.graph import Graph
 from celosia.graphs.kdegree.realisation import construct_graph
-from celosia.graphs.method import GraphMethod, MethodResult
+from celosia.graphs.method import GraphChange, GraphMethod, MethodResult
 from celosia.graphs.perturbation.exchange import Exchanges
 from celosia.graphs.private.degree_sequence import DegreeSequence, graphical_degrees
 from celosia.graphs.private.joint_degrees import MOST, JointDegrees
@@ -87,9 +87,7 @@ class PrivateGraph(GraphMethod[Graph]):
             epsilon=half, cap=CAP if self.cap is None else self.cap
         )
 
-    def apply(
-        self, graph: Graph, *, rng: Source, progress: Progress = silent
-    ) -> MethodResult[Graph]:
+    def apply(self, graph: Graph, *, rng: Source, progress: Progress = silent) -> GraphChange:
         sequence, joint = self._mechanisms()
         released = sequence.release(check_graph(graph), rng=rng)
         wished = None if joint is None else joint.release(graph, rng=rng)
