@@ -21,6 +21,9 @@ from celosia.mechanisms.parameters import LEAST_EPSILON, MOST_EPSILON, check_con
 Input = TypeVar("Input")
 Output = TypeVar("Output")
 
+Interval = tuple[float, float]
+"""A lower and an upper bound."""
+
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 TARGET_ERROR = Parameter(name="error", kind="number", above=0)
 DIGITS = 4

@@ -10,13 +10,12 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from celosia.collect.count_mean.base import MOST_HASHES, MOST_WIDTH
 from celosia.collect.count_mean.count_mean import CountMean, CountMeanClient, CountMeanServer
 from celosia.collect.estimates import Estimates
 from celosia.collect.fragments.solver import TextEncoding
-from celosia.collect.protocol import EPSILON, Client, Protocol, Server
+from celosia.collect.protocol import EPSILON, Client, Estimated, Protocol, Server
 from celosia.collect.reports import (
     Packed,
     bits_for,
@@ -244,9 +243,7 @@ class FragmentPuzzleServer(Server):
             each.users = int(each.reports.sum())
         return self.words, self.fragments
 
-    def _estimate(
-        self, candidates: tuple[Hashable, ...]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _estimate(self, candidates: tuple[Hashable, ...]) -> Estimated:
         spelling = self.protocol.spelling
         words, _ = self.sketches()
         return words.estimated_digests(spelling.digests(spelling.pieces(list(candidates))))

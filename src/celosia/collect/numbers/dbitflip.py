@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from celosia.accounting.losses import Loss, PureLoss
 from celosia.collect.coins import Coin
-from celosia.collect.protocol import Protocol, RememberingClient, Server
+from celosia.collect.protocol import Estimated, Protocol, RememberingClient, Server
 from celosia.collect.reports import Packed, bits_for, pack, unpack
 from celosia.core.errors import InputError
 from celosia.core.methods import parameter
@@ -224,9 +224,7 @@ class DBitFlipServer(Server):
     def _state(self) -> State:
         return {"asked": self.queried, "ones": self.ones}
 
-    def _estimate(
-        self, candidates: tuple[Hashable, ...]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _estimate(self, candidates: tuple[Hashable, ...]) -> Estimated:
         protocol = self.protocol
         places = protocol.check_values(list(candidates))
         truth = protocol.coin.chance

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from celosia.collect.coins import Coin
 from celosia.collect.numbers.buckets import numbers_of
-from celosia.collect.protocol import Protocol, RememberingClient, Server
+from celosia.collect.protocol import Estimated, Protocol, RememberingClient, Server
 from celosia.collect.reports import Packed, pack, unpack
 from celosia.core.errors import InputError
 from celosia.core.messages import say
@@ -235,9 +235,7 @@ class OneBitMeanServer(Server):
         """
         raise _no_counts()
 
-    def _estimate(
-        self, candidates: tuple[Hashable, ...]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _estimate(self, candidates: tuple[Hashable, ...]) -> Estimated:
         raise _no_counts()
 
 

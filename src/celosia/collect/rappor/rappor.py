@@ -13,7 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.collect.coins import WHOLE
-from celosia.collect.protocol import Protocol, RememberingClient, Server, check_report_epsilon
+from celosia.collect.protocol import (
+    Estimated,
+    Protocol,
+    RememberingClient,
+    Server,
+    check_report_epsilon,
+)
 from celosia.collect.reports import Packed, bits_for, unpack
 from celosia.core.errors import InputError
 from celosia.core.methods import parameter
@@ -316,9 +322,7 @@ class RapporServer(Server):
 
         return BitCounts.of(self.protocol, self.ones, self.reports)
 
-    def _estimate(
-        self, candidates: tuple[Hashable, ...]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _estimate(self, candidates: tuple[Hashable, ...]) -> Estimated:
         from celosia.collect.rappor.decoding import unbiased_estimates  # SciPy inside
 
         return unbiased_estimates(self.bit_counts(), digests(list(candidates)))

@@ -13,7 +13,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.collect.protocol import Protocol, RememberingClient, Server, check_report_epsilon
+from celosia.collect.protocol import (
+    Estimated,
+    Protocol,
+    RememberingClient,
+    Server,
+    check_report_epsilon,
+)
 from celosia.collect.rappor.rappor import Rappor, RapporServer
 from celosia.collect.reports import Packed, bits_for, unpack
 from celosia.core.errors import InputError
@@ -308,9 +314,7 @@ class WordsServer(Server):
             for array, numbers in server._state().items()
         }
 
-    def _estimate(
-        self, candidates: tuple[Hashable, ...]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _estimate(self, candidates: tuple[Hashable, ...]) -> Estimated:
         return self.words._estimate(candidates)
 
     def _find(

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from celosia.accounting.losses import ComposedLoss, Loss
 from celosia.accounting.noise_losses import LaplaceLoss
 from celosia.core.randomness import Source
-from celosia.mechanisms.mechanism import Measurement
+from celosia.mechanisms.mechanism import Interval, Measurement
 from celosia.mechanisms.noise import DiscreteLaplace
 from celosia.mechanisms.parameters import check_confidence, check_whole
 from celosia.mechanisms.statistics.bounded_grid import exact_sum
@@ -181,9 +181,7 @@ class RatioMean(BoundedMean):
         error = average_error(errors, size=size, void=self.void, bounds=self.range)
         return float(self.unit * error)
 
-    def interval(
-        self, measurement: Measurement[float], confidence: float = 0.95
-    ) -> tuple[float, float]:
+    def interval(self, measurement: Measurement[float], confidence: float = 0.95) -> Interval:
         """Bounds of the exact mean of the rows on the grid, from the noisy sum and count."""
         total, count = self._errors(confidence)
         ratio = Ratio(
@@ -338,9 +336,7 @@ class DirectMean(BoundedMean, OneDrawStatistic):
         half_steps = min(error + Fraction(1, 2), Fraction(2 * self.span.width))
         return float(half_steps * self.span.grid.step / 2)
 
-    def interval(
-        self, measurement: Measurement[float], confidence: float = 0.95
-    ) -> tuple[float, float]:
+    def interval(self, measurement: Measurement[float], confidence: float = 0.95) -> Interval:
         """Bounds of the exact mean of the rows on the grid."""
         error = self.noise.bound(check_confidence(confidence)) + Fraction(1, 2)
         unclipped, width = Fraction(measurement.parts["unclipped"]), self.span.width

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from celosia.accounting.noise_losses import LaplaceLoss
 from celosia.core.randomness import Source
-from celosia.mechanisms.mechanism import Measurement
+from celosia.mechanisms.mechanism import Interval, Measurement
 from celosia.mechanisms.noise import DiscreteLaplace
 from celosia.mechanisms.parameters import check_confidence
 from celosia.mechanisms.statistics.bounded_grid import exact_sum
@@ -132,9 +132,7 @@ class Sum(OneDrawStatistic):
         """
         return self.span.grid.value(self.noise.bound(check_confidence(confidence), size=size))
 
-    def interval(
-        self, measurement: Measurement[float], confidence: float = 0.95
-    ) -> tuple[float, float]:
+    def interval(self, measurement: Measurement[float], confidence: float = 0.95) -> Interval:
         """Bounds of the exact sum of the rows on the grid."""
         error = self.noise.bound(check_confidence(confidence))
         steps = self.span.nearest(measurement.value)

@@ -15,7 +15,7 @@ from celosia.accounting.losses import ComposedLoss, Loss
 from celosia.accounting.noise_losses import LaplaceLoss
 from celosia.core.errors import InputError
 from celosia.core.randomness import Source
-from celosia.mechanisms.mechanism import Measurement
+from celosia.mechanisms.mechanism import Interval, Measurement
 from celosia.mechanisms.noise import DiscreteLaplace
 from celosia.mechanisms.parameters import check_confidence, check_whole
 from celosia.mechanisms.statistics.bounded_grid import exact_sum
@@ -130,9 +130,7 @@ class Variance(BoundedStatistic[float]):
         error = Fraction(width, 2) * (second + 1) + 2 * width * first
         return self._value(min(error, Fraction(width**2)))
 
-    def interval(
-        self, measurement: Measurement[float], confidence: float = 0.95
-    ) -> tuple[float, float]:
+    def interval(self, measurement: Measurement[float], confidence: float = 0.95) -> Interval:
         """Bounds of the exact variance of the rows on the grid, from the released sums."""
         total, squares, count_error = self._errors(confidence)
         width, count = self.span.width, measurement.parts["count"]
@@ -204,9 +202,7 @@ class StandardDeviation(Variance):
         """An error that is not exceeded with this confidence: |a - b| <= sqrt(|a^2 - b^2|)."""
         return sqrt(super().accuracy(confidence, size=size))
 
-    def interval(
-        self, measurement: Measurement[float], confidence: float = 0.95
-    ) -> tuple[float, float]:
+    def interval(self, measurement: Measurement[float], confidence: float = 0.95) -> Interval:
         """Bounds of the exact standard deviation of the rows on the grid."""
         lower, upper = super().interval(measurement, confidence)
         return sqrt(lower), sqrt(upper)
