@@ -7,15 +7,15 @@ numbers of at least 0, as `Graph.keys` has them.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from celosia.core.compiled import njit
+from celosia.graphs.arrays import Whole
 
 EMPTY = -1
 """A place without a key."""
 
 
-def edge_set(keys: NDArray[np.int64], *, room: int = 0) -> NDArray[np.int64]:
+def edge_set(keys: Whole, *, room: int = 0) -> Whole:
     """A set of these keys with space for `room` more; at most two thirds of it fills up.
 
     >>> held = edge_set(np.array([3, 8], dtype=np.int64), room=1)
@@ -44,7 +44,7 @@ def _home(key: int, mask: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def _find(table: NDArray[np.int64], key: int) -> int:
+def _find(table: Whole, key: int) -> int:
     """The place of a key, or the free place where it would go."""
     mask = len(table) - 1
     place = _home(key, mask)
@@ -54,13 +54,13 @@ def _find(table: NDArray[np.int64], key: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def contains(table: NDArray[np.int64], key: int) -> bool:
+def contains(table: Whole, key: int) -> bool:
     """Whether the key is in the set."""
     return bool(table[_find(table, key)] == key)
 
 
 @njit(cache=True, nogil=True)
-def insert(table: NDArray[np.int64], key: int) -> bool:
+def insert(table: Whole, key: int) -> bool:
     """Put a key in; False if it was there. There must be room: see `edge_set`."""
     place = _find(table, key)
     if table[place] == key:
@@ -70,7 +70,7 @@ def insert(table: NDArray[np.int64], key: int) -> bool:
 
 
 @njit(cache=True, nogil=True)
-def delete(table: NDArray[np.int64], key: int) -> bool:
+def delete(table: Whole, key: int) -> bool:
     """Take a key out; False if it was not there.
 
     Keys that were pushed past the gap move back into it, so no gravestones gather however many
@@ -94,6 +94,6 @@ def delete(table: NDArray[np.int64], key: int) -> bool:
 
 
 @njit(cache=True, nogil=True)
-def _fill(table: NDArray[np.int64], keys: NDArray[np.int64]) -> None:
+def _fill(table: Whole, keys: Whole) -> None:
     for key in keys:
         table[_find(table, key)] = key

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from celosia.core.compiled import njit
+from celosia.graphs.arrays import Vertices, Whole
 
 
 @njit(cache=True, nogil=True)
-def rows_of(edges: NDArray[np.int32], starts: NDArray[np.int64]) -> NDArray[np.int32]:
+def rows_of(edges: Vertices, starts: Whole) -> Vertices:
     """The neighbours of each vertex in order, from sorted edges.
 
     The smaller ends of a vertex's edges come before its greater ones, and each of the two runs is
@@ -29,7 +29,7 @@ def rows_of(edges: NDArray[np.int32], starts: NDArray[np.int64]) -> NDArray[np.i
 
 
 @njit(cache=True, nogil=True)
-def shared_keys(one: NDArray[np.int64], other: NDArray[np.int64]) -> int:
+def shared_keys(one: Whole, other: Whole) -> int:
     """How many numbers two sorted arrays of distinct numbers have in common."""
     here, there, found = 0, 0, 0
     while here < len(one) and there < len(other):
@@ -42,9 +42,7 @@ def shared_keys(one: NDArray[np.int64], other: NDArray[np.int64]) -> int:
 
 
 @njit(cache=True, nogil=True)
-def common_neighbours(
-    starts: NDArray[np.int64], neighbours: NDArray[np.int32], pairs: NDArray[np.int64]
-) -> NDArray[np.int64]:
+def common_neighbours(starts: Whole, neighbours: Vertices, pairs: Whole) -> Whole:
     """How many neighbours the two vertices of each pair share.
 
     Walks the shorter row and searches the longer one, so hubs cost a logarithm and not a walk.

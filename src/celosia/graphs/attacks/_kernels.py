@@ -6,10 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.core.compiled import njit
-
-Starts = NDArray[np.int64]
-Vertices = NDArray[np.int32]
-Words = NDArray[np.uint64]
+from celosia.graphs.arrays import Flags, Floats, Vertices, Whole, Words
 
 
 @njit(cache=True, nogil=True)
@@ -22,7 +19,7 @@ def mix(word: int, salt: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def neighbour_sums(starts: Starts, neighbours: Vertices, colours: NDArray[np.int64]) -> Words:
+def neighbour_sums(starts: Whole, neighbours: Vertices, colours: Whole) -> Words:
     """For each vertex two sums of the mixed colours around it: one number for each multiset.
 
     Two different multisets have equal sums with a chance of 2**-128.
@@ -37,7 +34,7 @@ def neighbour_sums(starts: Starts, neighbours: Vertices, colours: NDArray[np.int
 
 
 @njit(cache=True, nogil=True)
-def adjacent(starts: Starts, neighbours: Vertices, one: int, other: int) -> bool:
+def adjacent(starts: Whole, neighbours: Vertices, one: int, other: int) -> bool:
     """Whether two vertices are joined: a search in the shorter row."""
     if starts[one + 1] - starts[one] > starts[other + 1] - starts[other]:
         one, other = other, one
@@ -53,7 +50,7 @@ def adjacent(starts: Starts, neighbours: Vertices, one: int, other: int) -> bool
 
 @njit(cache=True, nogil=True)
 def edges_among(
-    starts: Starts, neighbours: Vertices, vertex: int, mark: Vertices, pairs: Vertices
+    starts: Whole, neighbours: Vertices, vertex: int, mark: Vertices, pairs: Vertices
 ) -> int:
     """The edges between neighbours of a vertex, by their places in its row; how many there are.
 
@@ -86,7 +83,7 @@ def edges_among(
 
 @njit(cache=True, nogil=True)
 def neighbourhood_hashes(
-    starts: Starts, neighbours: Vertices, edges_around: NDArray[np.int64], rounds: int
+    starts: Whole, neighbours: Vertices, edges_around: Whole, rounds: int
 ) -> Words:
     """A number for the graph among the neighbours of each vertex; isomorphic ones have equal ones.
 
@@ -128,11 +125,11 @@ def neighbourhood_hashes(
 
 @njit(cache=True, nogil=True)
 def embeds(
-    starts: Starts,
+    starts: Whole,
     neighbours: Vertices,
-    parents: NDArray[np.int64],
-    needed: NDArray[np.bool_],
-    degrees: NDArray[np.int64],
+    parents: Whole,
+    needed: Flags,
+    degrees: Whole,
     root: int,
     most_steps: int,
 ) -> int:
@@ -180,11 +177,11 @@ def embeds(
 
 @njit(cache=True, nogil=True)
 def embeds_everywhere(
-    starts: Starts,
+    starts: Whole,
     neighbours: Vertices,
-    parents: NDArray[np.int64],
-    needed: NDArray[np.bool_],
-    degrees: NDArray[np.int64],
+    parents: Whole,
+    needed: Flags,
+    degrees: Whole,
     most_steps: int,
 ) -> NDArray[np.int8]:
     """`embeds` for each vertex of the graph."""
@@ -196,12 +193,12 @@ def embeds_everywhere(
 
 @njit(cache=True, nogil=True)
 def find_paths(
-    starts: Starts,
+    starts: Whole,
     neighbours: Vertices,
-    degrees: NDArray[np.int64],
-    inside: NDArray[np.bool_],
+    degrees: Whole,
+    inside: Flags,
     most_steps: int,
-    found: NDArray[np.int64],
+    found: Whole,
 ) -> int:
     """Paths whose vertices have these degrees and exactly these edges among them.
 
@@ -250,9 +247,7 @@ def find_paths(
 
 
 @njit(cache=True, nogil=True)
-def link_scores(
-    starts: Starts, neighbours: Vertices, pairs: NDArray[np.int64], damping: float
-) -> NDArray[np.float64]:
+def link_scores(starts: Whole, neighbours: Vertices, pairs: Whole, damping: float) -> Floats:
     """Three scores of each pair: common neighbours, Adamic and Adar's, walks of two and three.
 
     The edge between the two, if there is one, is never used: it is what is to be guessed.
@@ -281,15 +276,15 @@ def link_scores(
 
 @njit(cache=True, nogil=True)
 def best_match(
-    starts: Starts,
+    starts: Whole,
     neighbours: Vertices,
-    other_starts: Starts,
+    other_starts: Whole,
     other_neighbours: Vertices,
-    matched: NDArray[np.int64],
-    taken: NDArray[np.int64],
+    matched: Whole,
+    taken: Whole,
     vertex: int,
-    scores: NDArray[np.float64],
-    touched: NDArray[np.int64],
+    scores: Floats,
+    touched: Whole,
 ) -> tuple[int, float]:
     """The vertex of the other graph that has most of the matched neighbours, and how it stands out.
 
@@ -329,13 +324,13 @@ def best_match(
 
 @njit(cache=True, nogil=True)
 def spread(
-    starts: Starts,
+    starts: Whole,
     neighbours: Vertices,
-    other_starts: Starts,
+    other_starts: Whole,
     other_neighbours: Vertices,
-    sequence: NDArray[np.int64],
-    matched: NDArray[np.int64],
-    taken: NDArray[np.int64],
+    sequence: Whole,
+    matched: Whole,
+    taken: Whole,
     threshold: float,
 ) -> int:
     """One round: each vertex is matched where both directions agree; how many were."""

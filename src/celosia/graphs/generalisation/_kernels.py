@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.core.compiled import njit
+from celosia.graphs.arrays import Floats, Vertices, Whole, Words
 
 TIE = 1e-12
 """Costs this close are taken as equal, so that rounding does not choose between vertices."""
@@ -15,12 +16,7 @@ TIE = 1e-12
 
 @njit(cache=True, nogil=True)
 def spread(
-    vertex: int,
-    starts: NDArray[np.int64],
-    neighbours: NDArray[np.int32],
-    shared: NDArray[np.int64],
-    touched: NDArray[np.int64],
-    count: int,
+    vertex: int, starts: Whole, neighbours: Vertices, shared: Whole, touched: Whole, count: int
 ) -> int:
     """Add to each vertex its common neighbours with `vertex`, and 1 where they are linked.
 
@@ -42,8 +38,8 @@ def spread(
 @njit(cache=True, nogil=True)
 def generalisation(
     vertex: int,
-    known: tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int64]],
-    cluster: tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]],
+    known: tuple[Floats, Vertices, Whole],
+    cluster: tuple[Floats, Floats, Whole],
     seed: int,
     keep: bool,
 ) -> float:
@@ -69,14 +65,14 @@ def generalisation(
 
 @njit(cache=True, nogil=True)
 def cheapest(
-    block: NDArray[np.int64],
-    degrees: NDArray[np.int64],
-    shared: NDArray[np.int64],
-    touched: NDArray[np.int64],
+    block: Whole,
+    degrees: Whole,
+    shared: Whole,
+    touched: Whole,
     count: int,
     lightest: int,
-    known: tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int64]],
-    cluster: tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]],
+    known: tuple[Floats, Vertices, Whole],
+    cluster: tuple[Floats, Floats, Whole],
     grown: tuple[int, int, int],
     weights: tuple[float, float],
 ) -> int:
@@ -105,15 +101,15 @@ def cheapest(
 
 @njit(cache=True, nogil=True)
 def clusters(
-    starts: NDArray[np.int64],
-    neighbours: NDArray[np.int32],
-    seeds: NDArray[np.int64],
-    by_degree: NDArray[np.int64],
-    known: tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int64]],
+    starts: Whole,
+    neighbours: Vertices,
+    seeds: Whole,
+    by_degree: Whole,
+    known: tuple[Floats, Vertices, Whole],
     weights: tuple[float, float],
     k: int,
-    block: NDArray[np.int64],
-    progress: NDArray[np.int64],
+    block: Whole,
+    progress: Whole,
     most: int,
 ) -> bool:
     """Make up to `most` clusters of k vertices each; -1 in `block` is a vertex without one.
@@ -185,7 +181,7 @@ def log_choose(pairs: int, edges: int) -> float:
 
 
 @njit(cache=True, nogil=True)
-def cost_of(one: int, other: int, counts: NDArray[np.int32], sizes: NDArray[np.int64]) -> float:
+def cost_of(one: int, other: int, counts: NDArray[np.int32], sizes: Whole) -> float:
     """The part of log |W| that two blocks have to do with; `one` and `other` may be the same."""
     total = 0.0
     for block in (one, other) if one != other else (one, one):
@@ -203,10 +199,10 @@ def cost_of(one: int, other: int, counts: NDArray[np.int32], sizes: NDArray[np.i
 def shift(
     vertex: int,
     to: int,
-    starts: NDArray[np.int64],
-    neighbours: NDArray[np.int32],
-    block: NDArray[np.int64],
-    sizes: NDArray[np.int64],
+    starts: Whole,
+    neighbours: Vertices,
+    block: Whole,
+    sizes: Whole,
     counts: NDArray[np.int32],
 ) -> None:
     """Put a vertex into another block and move the numbers of its edges along."""
@@ -225,7 +221,7 @@ def shift(
 
 
 @njit(cache=True, nogil=True)
-def _next(state: NDArray[np.uint64], bound: int) -> int:
+def _next(state: Words, bound: int) -> int:
     """A number below a bound: SplitMix64 on the word that a step was given (Steele et al. 2014)."""
     state[0] += np.uint64(0x9E3779B97F4A7C15)
     mixed = state[0]
@@ -238,12 +234,7 @@ def _next(state: NDArray[np.uint64], bound: int) -> int:
 
 @njit(cache=True, nogil=True)
 def split(
-    state: NDArray[np.uint64],
-    block: NDArray[np.int64],
-    sizes: NDArray[np.int64],
-    k: int,
-    one: int,
-    moved: NDArray[np.int64],
+    state: Words, block: Whole, sizes: Whole, k: int, one: int, moved: Whole
 ) -> tuple[int, int, int]:
     """A free block, and vertices for it: a uniform choice that leaves k on both sides."""
     count, left, empty = 0, sizes[one], 0
@@ -263,13 +254,13 @@ def split(
 
 @njit(cache=True, nogil=True)
 def propose(
-    state: NDArray[np.uint64],
-    starts: NDArray[np.int64],
-    neighbours: NDArray[np.int32],
-    block: NDArray[np.int64],
-    sizes: NDArray[np.int64],
+    state: Words,
+    starts: Whole,
+    neighbours: Vertices,
+    block: Whole,
+    sizes: Whole,
     k: int,
-    moved: NDArray[np.int64],
+    moved: Whole,
 ) -> tuple[int, int, int]:
     """Two blocks, and vertices in `moved` that would change between them; 0 if there is no move.
 
@@ -299,16 +290,16 @@ def propose(
 
 @njit(cache=True, nogil=True)
 def anneal(
-    starts: NDArray[np.int64],
-    neighbours: NDArray[np.int32],
-    block: NDArray[np.int64],
-    sizes: NDArray[np.int64],
+    starts: Whole,
+    neighbours: Vertices,
+    block: Whole,
+    sizes: Whole,
     counts: NDArray[np.int32],
     k: int,
-    words: NDArray[np.uint64],
+    words: Words,
     warmth: tuple[float, float],
-    best: NDArray[np.int64],
-    costs: NDArray[np.float64],
+    best: Whole,
+    costs: Floats,
 ) -> int:
     """One step a word, from the first temperature to the second; returns how many were taken.
 

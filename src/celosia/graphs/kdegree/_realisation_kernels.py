@@ -7,11 +7,10 @@ falls by one in one exchange of places, and the whole takes as many steps as edg
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from celosia.core.compiled import njit
+from celosia.graphs.arrays import Vertices, Whole
 
-Whole = NDArray[np.int64]
 FREE, AVOID, PREFER = 0, 1, 2
 """Whether neighbours in the given graph are as good as others, forbidden, or taken first."""
 
@@ -31,13 +30,7 @@ def _lower(vertex: int, need: Whole, ranked: Whole, places: Whole, above: Whole)
 
 @njit(cache=True, nogil=True)
 def _choose(
-    vertex: int,
-    wanted: int,
-    need: Whole,
-    ranked: Whole,
-    row: NDArray[np.int32],
-    mark: Whole,
-    mode: int,
+    vertex: int, wanted: int, need: Whole, ranked: Whole, row: Vertices, mark: Whole, mode: int
 ) -> Whole:
     """The partners of a vertex: those that need the most among the allowed; maybe too few."""
     chosen = np.empty(wanted, dtype=np.int64)
@@ -65,9 +58,9 @@ def connect(
     above: Whole,
     service: Whole,
     starts: Whole,
-    neighbours: NDArray[np.int32],
+    neighbours: Vertices,
     mode: int,
-) -> tuple[NDArray[np.int32], bool]:
+) -> tuple[Vertices, bool]:
     """New edges that give each vertex the degree it needs; False where the walk got stuck.
 
     Vertices are served in the order of `service`. Nobody chooses a vertex that was served, for it
@@ -100,7 +93,7 @@ def connect(
 
 @njit(cache=True, nogil=True)
 def worst_shortfall(
-    need: Whole, ranked: Whole, starts: Whole, neighbours: NDArray[np.int32], most: int
+    need: Whole, ranked: Whole, starts: Whole, neighbours: Vertices, most: int
 ) -> int:
     """By how much the neediest l vertices want more than all can give, for l up to `most`.
 

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from celosia.core.compiled import njit
 from celosia.graphs._edge_set import contains, delete, edge_key, insert
 from celosia.graphs._kernels import common_neighbours
-
-Whole = NDArray[np.int64]
+from celosia.graphs.arrays import Flags, Vertices, Whole, Words
 
 
 @njit(cache=True, nogil=True)
 def _least_central(
-    loser: int, winner: int, pivots: Whole, starts: Whole, neighbours: NDArray[np.int32]
+    loser: int, winner: int, pivots: Whole, starts: Whole, neighbours: Vertices
 ) -> int:
     """Which pivot touches edges of the least neighbourhood centrality, summed over both edges.
 
@@ -40,15 +38,15 @@ def _least_central(
 def rotate(
     losers: Whole,
     winners: Whole,
-    words: NDArray[np.uint64],
+    words: Words,
     order: int,
     table: Whole,
     starts: Whole,
     ends: Whole,
-    rows: NDArray[np.int32],
-    neighbours: NDArray[np.int32],
+    rows: Vertices,
+    neighbours: Vertices,
     look: int,
-) -> NDArray[np.bool_]:
+) -> Flags:
     """Move an edge end from each loser to its winner, in `table`; which were possible.
 
     {loser, pivot} becomes {pivot, winner}. Pivots are the loser's neighbours from a random place
@@ -95,7 +93,7 @@ def rotate(
 
 
 @njit(cache=True, nogil=True)
-def _replace(row: NDArray[np.int32], old: int | np.int64, new: int | np.int64) -> None:
+def _replace(row: Vertices, old: int | np.int64, new: int | np.int64) -> None:
     for place in range(len(row)):
         if row[place] == old:
             row[place] = new
@@ -104,7 +102,7 @@ def _replace(row: NDArray[np.int32], old: int | np.int64, new: int | np.int64) -
 
 @njit(cache=True, nogil=True)
 def _strangers(
-    vertex: int, partner: int, row: NDArray[np.int32], given: Whole, order: int, look: int
+    vertex: int, partner: int, row: Vertices, given: Whole, order: int, look: int
 ) -> Whole:
     """The first `look` neighbours that the vertex does not have in the given graph."""
     found = np.empty(look, dtype=np.int64)
@@ -120,13 +118,7 @@ def _strangers(
 
 @njit(cache=True, nogil=True)
 def bring_back(
-    lost: Whole,
-    order: int,
-    given: Whole,
-    made: Whole,
-    starts: Whole,
-    rows: NDArray[np.int32],
-    look: int,
+    lost: Whole, order: int, given: Whole, made: Whole, starts: Whole, rows: Vertices, look: int
 ) -> int:
     """For each lost edge {i, j}, switch {i, p}, {j, q} to {i, j}, {p, q}; how many came back.
 

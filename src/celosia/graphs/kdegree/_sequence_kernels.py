@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from celosia.core.compiled import njit
+from celosia.graphs.arrays import Whole
 
-Whole = NDArray[np.int64]
 _FAR = 2**62
 
 

@@ -6,22 +6,14 @@ Each lets go of the interpreter's lock, so that two threads can work on two part
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from celosia.core.compiled import njit
-
-Starts = NDArray[np.int64]
-Vertices = NDArray[np.int32]
+from celosia.graphs.arrays import Floats, Vertices, Whole
 
 
 @njit(cache=True, nogil=True)
 def levels(
-    starts: Starts,
-    neighbours: Vertices,
-    source: int,
-    limit: int,
-    depth: Vertices,
-    queue: Vertices,
+    starts: Whole, neighbours: Vertices, source: int, limit: int, depth: Vertices, queue: Vertices
 ) -> int:
     """Distances from a vertex up to `limit`, and how many vertices were reached, itself counted.
 
@@ -46,12 +38,7 @@ def levels(
 
 @njit(cache=True, nogil=True)
 def distances(
-    starts: Starts,
-    neighbours: Vertices,
-    sources: NDArray[np.int64],
-    by_source: NDArray[np.float64],
-    sums: NDArray[np.int64],
-    seen: NDArray[np.int64],
+    starts: Whole, neighbours: Vertices, sources: Whole, by_source: Floats, sums: Whole, seen: Whole
 ) -> None:
     """What the distances from some vertices add up to, for them and for the vertices they reach.
 
@@ -79,12 +66,7 @@ def distances(
 
 
 @njit(cache=True, nogil=True)
-def dependencies(
-    starts: Starts,
-    neighbours: Vertices,
-    sources: NDArray[np.int64],
-    found: NDArray[np.float64],
-) -> None:
+def dependencies(starts: Whole, neighbours: Vertices, sources: Whole, found: Floats) -> None:
     """Add to `found` the part that each vertex has in the shortest paths from some vertices.
 
     Reference: Brandes 2001. Numbers of paths are floats: they grow beyond any whole number.
@@ -122,7 +104,7 @@ def dependencies(
 
 
 @njit(cache=True, nogil=True)
-def components(starts: Starts, neighbours: Vertices) -> NDArray[np.int64]:
+def components(starts: Whole, neighbours: Vertices) -> Whole:
     """The number of the connected part of each vertex, counted from 0."""
     order = len(starts) - 1
     found = np.full(order, -1, dtype=np.int64)
@@ -139,7 +121,7 @@ def components(starts: Starts, neighbours: Vertices) -> NDArray[np.int64]:
 
 
 @njit(cache=True, nogil=True)
-def upward(edges: Vertices, ranks: Vertices) -> tuple[Starts, Vertices]:
+def upward(edges: Vertices, ranks: Vertices) -> tuple[Whole, Vertices]:
     """Each edge once, at its end of lower rank; vertices are named by their ranks.
 
     With ranks by degree no row is longer than the square root of 2 m.
@@ -160,9 +142,7 @@ def upward(edges: Vertices, ranks: Vertices) -> tuple[Starts, Vertices]:
 
 
 @njit(cache=True, nogil=True)
-def triangles_from(
-    starts: Starts, rows: Vertices, begin: int, end: int, found: NDArray[np.int64]
-) -> None:
+def triangles_from(starts: Whole, rows: Vertices, begin: int, end: int, found: Whole) -> None:
     """Count in `found` each triangle whose lowest rank is in begin .. end - 1, at its corners."""
     seen = np.full(len(starts) - 1, -1, dtype=np.int32)
     for low in range(begin, end):
@@ -184,7 +164,7 @@ def triangles_from(
 
 
 @njit(cache=True, nogil=True)
-def cores(starts: Starts, neighbours: Vertices) -> NDArray[np.int64]:
+def cores(starts: Whole, neighbours: Vertices) -> Whole:
     """The core number of each vertex, peeling the least degree first.
 
     Reference: Batagelj, Zaversnik 2003; time in proportion to the edges.
@@ -223,15 +203,15 @@ def cores(starts: Starts, neighbours: Vertices) -> NDArray[np.int64]:
 
 @njit(cache=True, nogil=True)
 def rank_step(
-    starts: Starts,
+    starts: Whole,
     neighbours: Vertices,
-    shares: NDArray[np.float64],
-    ranks: NDArray[np.float64],
+    shares: Floats,
+    ranks: Floats,
     base: float,
     damping: float,
     begin: int,
     end: int,
-    next_shares: NDArray[np.float64],
+    next_shares: Floats,
 ) -> float:
     """One step of PageRank for a range of vertices, in place; how much it moved them in sum.
 
@@ -253,12 +233,12 @@ def rank_step(
 
 @njit(cache=True, nogil=True)
 def move_vertices(
-    starts: Starts,
+    starts: Whole,
     neighbours: Vertices,
-    weights: NDArray[np.int64],
-    strengths: NDArray[np.int64],
-    sequence: NDArray[np.int64],
-    community: NDArray[np.int64],
+    weights: Whole,
+    strengths: Whole,
+    sequence: Whole,
+    community: Whole,
     passes: int,
 ) -> int:
     """Move vertices to the neighbouring community of most gain, until few move; how many moved.

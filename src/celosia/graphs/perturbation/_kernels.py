@@ -9,15 +9,12 @@ steered: see `_drifts`. Numbers stay below n * n < 2**62.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from celosia.core.compiled import njit
 from celosia.graphs._edge_set import contains, delete, edge_key, insert
+from celosia.graphs.arrays import Floats, Whole, Words
 
-Whole = int | np.int64
-Words = NDArray[np.uint64]
-Keys = NDArray[np.int64]
-Floats = NDArray[np.float64]
+Number = int | np.int64
 
 
 @njit(cache=True, nogil=True)
@@ -47,20 +44,20 @@ def _drifts(first: float, second: float, drift: Floats, last: bool) -> bool:
 
 @njit(cache=True, nogil=True)
 def switches(
-    keys: Keys,
-    table: Keys,
+    keys: Whole,
+    table: Whole,
     order: int,
     words: Words,
     goal: int,
     most: int,
-    tally: Keys,
+    tally: Whole,
     patience: int,
     vectors: Floats,
     drift: Floats,
 ) -> None:
     """Replace random edges {i, j}, {k, p} by {i, p}, {k, j} where that keeps the graph simple."""
     mask = np.uint64(_low_bits(len(keys)))
-    held: Whole = -1
+    held: Number = -1
     looked = 0
     for word in words:
         if tally[0] == goal or tally[1] == most:
@@ -102,14 +99,14 @@ def switches(
 
 @njit(cache=True, nogil=True)
 def moves(
-    keys: Keys,
-    free: Keys,
-    table: Keys,
+    keys: Whole,
+    free: Whole,
+    table: Whole,
     order: int,
     words: Words,
     goal: int,
     most: int,
-    tally: Keys,
+    tally: Whole,
     patience: int,
     vectors: Floats,
     drift: Floats,
@@ -122,7 +119,7 @@ def moves(
     listed = len(free) > 0
     bound = len(free) if listed else order * (order - 1)
     edges, pairs = np.uint64(_low_bits(len(keys))), np.uint64(_low_bits(bound))
-    held: Whole = -1
+    held: Number = -1
     looked = 0
     for word in words:
         if tally[0] == goal or tally[1] == most:

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from celosia.core.compiled import njit
 from celosia.graphs._edge_set import contains, delete, insert
-
-Whole = NDArray[np.int64]
+from celosia.graphs.arrays import Flags, Vertices, Whole
 
 
 @njit(cache=True, nogil=True)
-def capped_degrees(
-    edges: NDArray[np.int32], service: Whole, cap: int, degrees: NDArray[np.int64]
-) -> int:
+def capped_degrees(edges: Vertices, service: Whole, cap: int, degrees: Whole) -> int:
     """Take edges in the order of `service` while both ends have fewer than `cap`; how many.
 
     `degrees` comes as zeros and is left with the degrees of what was taken.
@@ -31,12 +27,7 @@ def capped_degrees(
 
 @njit(cache=True, nogil=True)
 def best_partners(
-    starts: Whole,
-    neighbours: NDArray[np.int32],
-    degrees: Whole,
-    ranked: Whole,
-    joined: Whole,
-    apart: Whole,
+    starts: Whole, neighbours: Vertices, degrees: Whole, ranked: Whole, joined: Whole, apart: Whole
 ) -> None:
     """The greatest degree among the neighbours of each vertex, and among the others; else -1.
 
@@ -58,7 +49,7 @@ def best_partners(
 @njit(cache=True, nogil=True)
 def pairs_with_shared(
     starts: Whole,
-    neighbours: NDArray[np.int32],
+    neighbours: Vertices,
     degrees: Whole,
     first: int,
     last: int,
@@ -100,13 +91,7 @@ def pairs_with_shared(
 
 @njit(cache=True, nogil=True)
 def guided_switches(
-    keys: Whole,
-    table: Whole,
-    order: int,
-    kinds: Whole,
-    excess: Whole,
-    places: Whole,
-    turned: NDArray[np.bool_],
+    keys: Whole, table: Whole, order: int, kinds: Whole, excess: Whole, places: Whole, turned: Flags
 ) -> int:
     """Switch pairs of edges where the counts of edges by kinds of ends come nearer to a wish.
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from celosia.core.compiled import njit
 from celosia.graphs._edge_set import _find as find
+from celosia.graphs.arrays import Flags, Floats, Vertices, Whole, Words
 
 FAINT = 1e-24
 """Chances below this at the ends of a distribution are dropped; at ten deviations they begin."""
@@ -18,9 +19,7 @@ WIDE = 225.0
 
 
 @njit(cache=True, nogil=True)
-def incident(
-    pairs: NDArray[np.int32], chances: NDArray[np.float64], starts: NDArray[np.int64]
-) -> NDArray[np.float64]:
+def incident(pairs: Vertices, chances: Floats, starts: Whole) -> Floats:
     """The chances of the pairs of vertex 0, then those of vertex 1, and so on."""
     place = starts[:-1].copy()
     found = np.empty(2 * len(pairs), dtype=np.float64)
@@ -33,7 +32,7 @@ def incident(
 
 
 @njit(cache=True, nogil=True)
-def convolve(chances: NDArray[np.float64], room: NDArray[np.float64]) -> tuple[int, int, int]:
+def convolve(chances: Floats, room: Floats) -> tuple[int, int, int]:
     """The distribution of how many of the coins come up, in `room`; a Poisson binomial.
 
     Two coins at a time, and only between the ends that are not `FAINT`. Returns the first and the
@@ -70,11 +69,11 @@ def convolve(chances: NDArray[np.float64], room: NDArray[np.float64]) -> tuple[i
 
 @njit(cache=True, nogil=True)
 def entropy_terms(
-    starts: NDArray[np.int64],
-    chances: NDArray[np.float64],
-    wanted: NDArray[np.bool_],
-    total: NDArray[np.float64],
-    terms: NDArray[np.float64],
+    starts: Whole,
+    chances: Floats,
+    wanted: Flags,
+    total: Floats,
+    terms: Floats,
     vertices: tuple[int, int],
 ) -> None:
     """Add X and X log2 X of each vertex, for each wanted degree, where X is its chance of it."""
@@ -118,9 +117,7 @@ TWO_32 = 2.0**32
 
 
 @njit(cache=True, nogil=True)
-def alias_table(
-    weights: NDArray[np.float64],
-) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def alias_table(weights: Floats) -> tuple[Floats, Whole]:
     """For each place the chance to stay there and where to go otherwise (Walker 1977)."""
     count = len(weights)
     stay = weights * (count / weights.sum())
@@ -147,7 +144,7 @@ def alias_table(
 
 
 @njit(cache=True, nogil=True)
-def _pick(word: np.uint64, stay: NDArray[np.float64], other: NDArray[np.int64]) -> int:
+def _pick(word: np.uint64, stay: Floats, other: Whole) -> int:
     """A place by one word: its upper half chooses the place, its lower one whether to stay."""
     place = np.int64(((word >> np.uint64(32)) * np.uint64(len(stay))) >> np.uint64(32))
     share = np.float64(word & np.uint64(0xFFFFFFFF)) / TWO_32
@@ -156,15 +153,15 @@ def _pick(word: np.uint64, stay: NDArray[np.float64], other: NDArray[np.int64]) 
 
 @njit(cache=True, nogil=True)
 def toggle(
-    table: NDArray[np.int64],
+    table: Whole,
     kinds: NDArray[np.uint8],
-    gone: NDArray[np.int64],
-    fresh: NDArray[np.int64],
-    chosen: NDArray[np.int64],
-    aliases: tuple[NDArray[np.float64], NDArray[np.int64]],
-    words: NDArray[np.uint64],
+    gone: Whole,
+    fresh: Whole,
+    chosen: Whole,
+    aliases: tuple[Floats, Whole],
+    words: Words,
     order: int,
-    counts: NDArray[np.int64],
+    counts: Whole,
     target: int,
 ) -> None:
     """Take drawn edges out of the candidates and put drawn pairs without one in.
