@@ -15,10 +15,10 @@ from celosia.core.errors import InputError
 from celosia.core.neighbours import Neighbours, Relation
 from celosia.core.numbers import whole
 from celosia.core.randomness import Source
-from celosia.mechanisms.intervals import counts_from_zero
 from celosia.mechanisms.mechanism import Measurement, Mechanism
 from celosia.mechanisms.noise import DiscreteLaplace
 from celosia.mechanisms.parameters import check_confidence, check_epsilon, check_whole
+from celosia.mechanisms.values import counts_from_zero
 from celosia.traces.plane import Plane
 from celosia.traces.points import Traces
 from celosia.traces.private.bounding import check_declared

@@ -14,9 +14,9 @@ from celosia.core.guarantee import Guarantee
 from celosia.core.messages import Message
 from celosia.core.provenance import Provenance
 from celosia.core.randomness import Source, System
-from celosia.mechanisms.guarantees import format_rounded_up, guarantee_of, stated_epsilon_delta
-from celosia.mechanisms.noisy_answer import NoisyAnswer, check_affordable, release_with_guarantee
-from celosia.mechanisms.parameters import check_confidence
+from celosia.mechanisms.guarantees import guarantee_of, stated_epsilon_delta
+from celosia.mechanisms.noisy_answer import NoisyAnswer, ReleaseOptions, release_with_guarantee
+from celosia.mechanisms.values import format_rounded_up
 from celosia.traces.points import Traces
 from celosia.traces.private.areas import Flows, PlaceFlows, Visits
 from celosia.traces.private.grids import (
@@ -61,16 +61,18 @@ def release(
         PrivacyError: CEL-J030 the region was measured on the data.
         BudgetExceeded: the budget does not allow it.
     """
-    check_confidence(confidence)
-    check_affordable(mechanism, budget)
-    source = System() if rng is None else rng
-    return release_with_guarantee(
-        mechanism,
-        check_traces(traces, mechanism.unit),
+    options = ReleaseOptions(
         question=mechanism.question,
         confidence=confidence,
         budget=budget,
-        source=source,
+        rng=System() if rng is None else rng,
+    )
+    options.check_affordable(mechanism)
+    source = options.rng
+    return release_with_guarantee(
+        mechanism,
+        check_traces(traces, mechanism.unit),
+        options,
         guarantee=trace_promise(mechanism, simulation=source.simulation),
         provenance=Provenance.now(
             "celosia.traces.private.release", {"method": str(mechanism)}, seed=source.seed
