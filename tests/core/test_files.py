@@ -46,6 +46,14 @@ def test_the_file_is_as_readable_as_any_new_file(tmp_path: Path) -> None:
     assert stat.S_IMODE(made.stat().st_mode) == stat.S_IMODE(plain.stat().st_mode)
 
 
+def test_a_secret_file_is_never_readable_by_others(tmp_path: Path) -> None:
+    path = tmp_path / "key.csv"
+    with replacing(path, secret=True) as draft:
+        draft.write_text("secret")
+        assert draft.stat().st_mode & 0o077 == 0
+    assert path.stat().st_mode & 0o077 == 0
+
+
 def test_an_existing_file_is_kept_unless_overwriting_is_allowed(tmp_path: Path) -> None:
     target = tmp_path / "safe.csv"
     target.write_text("old")

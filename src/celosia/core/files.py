@@ -22,10 +22,11 @@ def check_writable(path: Path, *, overwrite: bool) -> None:
 
 
 @contextmanager
-def replacing(path: Path, *, overwrite: bool = True) -> Iterator[Path]:
+def replacing(path: Path, *, overwrite: bool = True, secret: bool = False) -> Iterator[Path]:
     """A temporary path beside `path` that takes its name if the block ends well.
 
-    On an error, Ctrl-C included, the temporary file goes and `path` stays as it was.
+    On an error, Ctrl-C included, the temporary file goes and `path` stays as it was. A secret file
+    can be read by its owner only, from its first byte on.
     """
     check_writable(path, overwrite=overwrite)
     # The suffixes are kept because writers choose their format by them. The name is chosen before
@@ -35,10 +36,11 @@ def replacing(path: Path, *, overwrite: bool = True) -> Iterator[Path]:
     try:
         draft.touch(mode=0o600, exist_ok=False)
         yield draft
-        # A draft is private; the result gets what the user's umask gives any new file.
-        umask = os.umask(0)
-        os.umask(umask)
-        draft.chmod(0o666 & ~umask)
+        if not secret:
+            # A draft is private; the result gets what the user's umask gives any new file.
+            umask = os.umask(0)
+            os.umask(umask)
+            draft.chmod(0o666 & ~umask)
         draft.replace(path)
     finally:
         draft.unlink(missing_ok=True)

@@ -101,7 +101,7 @@ def write_key(
     graph: Graph, numbers: NDArray[np.int64], path: Path, *, overwrite: bool = False
 ) -> Iterator[None]:
     """Write a key as CSV that only its owner can read; it takes its name if the block ends well."""
-    with replacing(path, overwrite=overwrite) as draft:
+    with replacing(path, overwrite=overwrite, secret=True) as draft:
         table = pl.DataFrame([names_of(graph), pl.Series(COLUMNS[1], numbers)])
         table.sort(COLUMNS[1]).write_csv(draft)
         yield

@@ -24,7 +24,7 @@ def write_key(
     samples: Samples, traces: Traces, path: Path, *, overwrite: bool = False
 ) -> Iterator[None]:
     """Write a key as CSV that only its owner can read; it takes its name if the block ends well."""
-    with replacing(path, overwrite=overwrite) as draft:
+    with replacing(path, overwrite=overwrite, secret=True) as draft:
         owner = traces.names.gather(samples.owner)
         pl.DataFrame({"trace": np.arange(samples.traces), "person": owner}).write_csv(draft)
         yield

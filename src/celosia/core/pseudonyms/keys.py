@@ -103,9 +103,8 @@ class Key:
         from celosia.core.files import replacing
 
         file = Path(path)
-        with replacing(file, overwrite=overwrite) as draft:
+        with replacing(file, overwrite=overwrite, secret=True) as draft:
             draft.write_bytes(_HEADER + self.secret.hex().encode("ascii") + b"\n")
-        file.chmod(0o600)
         return file
 
     def fingerprint(self) -> str:
