@@ -11,8 +11,8 @@ from celosia.core.errors import InputError
 from celosia.frames import TableLike, as_frame, as_text
 from celosia.tables.coded_table import CodedColumn, code_column
 from celosia.tables.hierarchies import Dates, Hierarchy, Mask
+from celosia.tables.recoding.mondrian.axis import is_ranged
 from celosia.tables.recoding.mondrian.meaning import RangeMeaning
-from celosia.tables.recoding.mondrian.ranged_axis import is_ranged
 from celosia.tables.schema import Column, Schema
 
 BY_VALUE_ALONE = (Mask, Dates)

@@ -12,7 +12,7 @@ from scipy import stats
 from celosia.core.randomness import Seeded
 from celosia.datasets import census
 from celosia.tables.private import Marginals, NoisyHistogram, TableBudget
-from celosia.tables.private.marginal_tree import (
+from celosia.tables.private.marginals import (
     STEPS,
     MarginalPlan,
     merge_rare_values,

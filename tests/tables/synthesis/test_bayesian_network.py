@@ -12,8 +12,7 @@ from scipy import stats
 from celosia.core.errors import InputError
 from celosia.core.randomness import Seeded
 from celosia.tables.synthesis import BayesianNetwork
-from celosia.tables.synthesis.bayesian_network import bin_variable
-from celosia.tables.synthesis.structure import Node, cases, information, learn
+from celosia.tables.synthesis.bayesian_network import Node, bin_variable, cases, information, learn
 from celosia.tables.synthesis.variables import variable
 
 ROWS = 20_000

@@ -15,7 +15,7 @@ from scipy import stats
 from celosia.core.errors import InputError
 from celosia.core.randomness import Seeded
 from celosia.tables.synthesis import Distribution
-from celosia.tables.synthesis.families import FAMILIES, best_family, fit
+from celosia.tables.synthesis.distribution import FAMILIES, best_family, fit
 
 POSITIVE = stats.gamma(2.5, scale=3.0).rvs(4000, random_state=7)
 

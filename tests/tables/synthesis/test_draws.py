@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from celosia.core.randomness import Seeded
-from celosia.tables.synthesis.draws import draw_codes, even_uniforms
+from celosia.tables.masking.draws import draw_codes, even_uniforms
 
 TABLES = st.lists(st.lists(st.integers(0, 5), min_size=3, max_size=3), min_size=1, max_size=6)
 

@@ -5,8 +5,7 @@ from celosia.assess.audit.cases import SHIPPED, Case, audit_all, search
 from celosia.assess.audit.pairs import Pair, pairs_for
 from celosia.assess.audit.report import document
 from celosia.assess.audit.result import Audit, Claim
-from celosia.assess.audit.sampling import Sampler
-from celosia.assess.audit.trial import audit
+from celosia.assess.audit.trial import Sampler, audit
 
 __all__ = [
     "SHIPPED",

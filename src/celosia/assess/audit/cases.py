@@ -11,10 +11,10 @@ import numpy as np
 
 from celosia.assess.audit.pairs import Pair, key_rows, pairs_for, streams
 from celosia.assess.audit.result import Audit
-from celosia.assess.audit.sampling import Auditable
 from celosia.assess.audit.trial import (
     FEWEST,
     UNCLAIMED,
+    Auditable,
     Trial,
     audit,
     check_samples,

@@ -12,10 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.assess.audit.bounds import promise
-from celosia.assess.audit.learned_views import learned_views
 from celosia.assess.audit.outputs import Outputs, Values
 from celosia.assess.audit.result import Claim
-from celosia.assess.audit.views import View, frequent_paths, views
+from celosia.assess.audit.views import View, frequent_paths, learned_views, views
 from celosia.core.messages import Message
 
 CUTS = 48

@@ -14,8 +14,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from celosia.assess.risk.column_names import suggested, suggests
-from celosia.assess.risk.content import LIKELY, PATTERNS, Pattern
+from celosia.assess.risk.content import LIKELY, PATTERNS, Pattern, suggested, suggests
 from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
 from celosia.frames import as_frame, as_text, without_marks

@@ -24,10 +24,10 @@ from celosia.collect.distributed.parts import (
 )
 from celosia.collect.protocol import Protocol
 from celosia.core.errors import CelosiaError, EngineError, InputError
-from celosia.engines.spark.arrow import failures, map_arrow
 from celosia.engines.spark.execution import error_text, is_alive, may_quote, workers_have_none
 from celosia.engines.spark.paths import spark_place
 from celosia.engines.spark.session import spark_session
+from celosia.engines.spark.types import failures, map_arrow
 
 if TYPE_CHECKING:
     import pyarrow as pa

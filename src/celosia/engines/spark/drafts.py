@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 from celosia.engines.drafts import DraftFolder
 from celosia.engines.spark.execution import run
-from celosia.engines.spark.files import quoted
 from celosia.engines.spark.paths import (
     HadoopFiles,
     abandoned,
@@ -24,6 +23,7 @@ from celosia.engines.spark.paths import (
     file_exists,
     forget,
     parent_and_name,
+    quoted,
 )
 from celosia.engines.tables import Draft, Place, engine_failed, table_exists
 

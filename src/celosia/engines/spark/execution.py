@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 
 from celosia.core.errors import CelosiaError, EngineError
-from celosia.engines.spark.arrow import failures
+from celosia.engines.spark.types import failures
 from celosia.engines.tables import changed_source, engine_failed
 
 if TYPE_CHECKING:

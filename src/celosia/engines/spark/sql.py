@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 from uuid import uuid4
 
 from celosia.core.errors import EngineError
-from celosia.engines.spark.files import FileTable, quoted
+from celosia.engines.spark.paths import FileTable, quoted
 from celosia.engines.spark.session import spark_session
 from celosia.engines.sql import (
     Reader,

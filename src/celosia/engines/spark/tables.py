@@ -16,7 +16,6 @@ import polars as pl
 from celosia.core.errors import InputError
 from celosia.core.randomness import Source
 from celosia.engines.duckdb import Groups
-from celosia.engines.spark.arrow import map_arrow
 from celosia.engines.spark.drafts import HadoopDraft, LocalDraft, SparkDraft, TableDraft
 from celosia.engines.spark.execution import run, sent
 from celosia.engines.spark.paths import (
@@ -38,6 +37,7 @@ from celosia.engines.spark.recoding import (
 from celosia.engines.spark.session import spark_session
 from celosia.engines.spark.types import (
     check_files,
+    map_arrow,
     plain_table,
     plain_type,
     polars_types,

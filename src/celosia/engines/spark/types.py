@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import warnings
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import DataType, StructType
+
 
 _PLAIN: dict[str, pl.DataType] = {
     "tinyint": pl.Int8(),
@@ -130,3 +132,27 @@ def check_files(source: Place, seen: Iterable[tuple[object, ...]]) -> None:
 def _is_data(path: Path) -> bool:
     """As Spark sees it: what begins with a dot or a line below is not."""
     return not path.name.startswith((".", "_"))
+
+
+Batches = Callable[[Iterable["pa.RecordBatch"]], Iterator["pa.RecordBatch"]]
+"""What becomes of the batches of one partition."""
+
+
+def map_arrow(frame: DataFrame, function: Batches, schema: StructType | str) -> DataFrame:
+    """A frame mapped by a function that workers run, batch by batch; Arrow in, Arrow out.
+
+    The function is pickled, and names of ours in it are looked up on the workers: they need
+    celosia. Nothing goes through pandas, but pyspark wants to see that it is there.
+    """
+    with warnings.catch_warnings():
+        # It warns of a pandas that it does not know; none of it is used here.
+        warnings.simplefilter("ignore", FutureWarning)
+        return frame.mapInArrow(function, schema)
+
+
+def failures() -> tuple[type[BaseException], ...]:
+    """What is raised where Spark fails, or its Java process is gone."""
+    from py4j.protocol import Py4JError  # comes with pyspark
+    from pyspark.errors import PySparkException
+
+    return (PySparkException, Py4JError, OSError, EOFError)

@@ -27,7 +27,7 @@ from celosia.lab.masking.publication import (
 from celosia.lab.mechanisms.cells import compare_equal, compare_printed
 from celosia.tables import Mask
 from celosia.tables.masking import Recoding, unbiased_counts
-from celosia.tables.masking.perturbation.transitions import invariant_matrix, plain_matrix
+from celosia.tables.masking.perturbation.pram import invariant_matrix, plain_matrix
 
 SHOWN = ("shown_postcode", "shown_age")
 

@@ -10,7 +10,6 @@
 """
 
 from celosia.tables.hierarchies.automatic import Automatic, is_nominal, propose
-from celosia.tables.hierarchies.csv_file import read_hierarchy, write_hierarchy
 from celosia.tables.hierarchies.dates import Dates
 from celosia.tables.hierarchies.hierarchy import (
     MISSING,
@@ -22,7 +21,13 @@ from celosia.tables.hierarchies.hierarchy import (
 )
 from celosia.tables.hierarchies.intervals import Intervals
 from celosia.tables.hierarchies.mask import Mask
-from celosia.tables.hierarchies.notation import BUILDERS, builder_from_text, from_table
+from celosia.tables.hierarchies.notation import (
+    BUILDERS,
+    builder_from_text,
+    from_table,
+    read_hierarchy,
+    write_hierarchy,
+)
 from celosia.tables.hierarchies.ordered import Ordered
 from celosia.tables.hierarchies.tree import Tree
 

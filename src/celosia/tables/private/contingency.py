@@ -28,7 +28,7 @@ from celosia.tables.private.consistency import (
     project_onto_simplex,
     whole_numbers,
 )
-from celosia.tables.private.domain import PublicColumn
+from celosia.tables.private.declarations import PublicColumn
 from celosia.tables.private.histogram import COUNTS, ROWS, draw_rows
 from celosia.tables.private.method import (
     DeclaredMethod,

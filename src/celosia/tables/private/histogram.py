@@ -18,20 +18,20 @@ from celosia.core.progress import Step
 from celosia.core.randomness import Source
 from celosia.frames import pick
 from celosia.mechanisms import GaussianCounts, Geometric
+from celosia.tables.masking.draws import draw_codes, even_uniforms
 from celosia.tables.masking.method import MethodResult, Work
 from celosia.tables.private.consistency import project_onto_simplex, whole_numbers
 from celosia.tables.private.declarations import (
     LISTS,
     DomainDeclarations,
 )
-from celosia.tables.private.marginal_tree import total_of
+from celosia.tables.private.marginals import total_of
 from celosia.tables.private.method import (
     DeclaredMethod,
     PrivateMethod,
     check_astray,
 )
 from celosia.tables.synthesis.checks import MOST_ROWS, NEW_ROWS, check_whole_table
-from celosia.tables.synthesis.draws import draw_codes, even_uniforms
 
 ROWS: Final = "rows"
 COUNTS: Final = "counts"

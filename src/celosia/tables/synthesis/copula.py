@@ -22,7 +22,7 @@ from celosia.tables.synthesis.checks import (
     check_filled,
     check_whole_table,
 )
-from celosia.tables.synthesis.families import best_family
+from celosia.tables.synthesis.distribution import best_family
 from celosia.tables.synthesis.variables import Variable, variables
 
 Matrix = NDArray[np.float64]

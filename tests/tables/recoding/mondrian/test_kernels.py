@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from celosia.tables.models import Histogram, SensitiveColumn
-from celosia.tables.recoding.mondrian import _table_kernels, _tally_kernels
+from celosia.tables.recoding.mondrian import _kernels
 
 
 @settings(max_examples=200)
@@ -17,7 +17,7 @@ def test_sort_puts_the_first_numbers_in_order_and_leaves_the_rest(
 ) -> None:
     size = data.draw(st.integers(0, len(numbers)))
     array = np.array(numbers, dtype=np.int64)
-    _tally_kernels.sort(array, size)
+    _kernels.sort(array, size)
     assert array.tolist() == sorted(numbers[:size]) + numbers[size:]
 
 
@@ -31,7 +31,7 @@ def test_the_histogram_of_stretches_is_that_of_their_rows(
     bounds = np.array([0, *sorted(cuts), len(values)])
     nodes = np.column_stack([bounds[:-1], bounds[1:]])
     value_of_row = np.array(values, dtype=np.int32)
-    found = _table_kernels.histogram(nodes, rows, value_of_row, 6, np.empty(0, dtype=np.int64))
+    found = _kernels.histogram(nodes, rows, value_of_row, 6, np.empty(0, dtype=np.int64))
     class_of = np.empty(len(values), dtype=np.int64)
     for number, (start, end) in enumerate(nodes):
         class_of[rows[start:end]] = number

@@ -90,7 +90,7 @@ def v_mdav_groups(
     Reference: Solanas and Martinez-Balleste 2006, V-MDAV: a multivariate microaggregation with
     variable group size.
     """
-    from celosia.tables.masking.microaggregation._mdav_kernels import (
+    from celosia.tables.masking.microaggregation._kernels import (
         variable,
     )
 
@@ -149,7 +149,7 @@ def check_gamma(gamma: float) -> float:
 
 def _staged(grid: NDArray[np.float64], k: int, progress: Progress) -> NDArray[np.int64]:
     """MDAV in stages: the records that are left are laid out anew, in their order."""
-    from celosia.tables.masking.microaggregation._mdav_kernels import (
+    from celosia.tables.masking.microaggregation._kernels import (
         mdav,
     )
 
@@ -219,7 +219,7 @@ def refined_groups(
     >>> refined_groups([[21], [22], [25], [29], [36], [43], [45], [48], [58], [72]], 3).tolist()
     [1, 1, 1, 1, 2, 2, 2, 0, 0, 0]
     """
-    from celosia.tables.masking.microaggregation._search_kernels import (
+    from celosia.tables.masking.microaggregation._kernels import (
         dissolve,
         lay_out,
         near_groups,

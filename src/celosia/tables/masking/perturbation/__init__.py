@@ -6,18 +6,18 @@ of a recipe; `unbiased_counts` estimates counts from a column after PRAM.
 
 from celosia.tables.masking.method import MaskingMethod
 from celosia.tables.masking.perturbation.noise import Noise
-from celosia.tables.masking.perturbation.pram import Pram
-from celosia.tables.masking.perturbation.probabilistic_k import ProbabilisticK
-from celosia.tables.masking.perturbation.rank_swap import RankSwap
-from celosia.tables.masking.perturbation.resampling import Resampling
-from celosia.tables.masking.perturbation.rounding import Rounding
-from celosia.tables.masking.perturbation.shuffling import Shuffling
-from celosia.tables.masking.perturbation.transitions import (
+from celosia.tables.masking.perturbation.pram import (
+    Pram,
     invariant_matrix,
     make_invariant,
     plain_matrix,
     unbiased_counts,
 )
+from celosia.tables.masking.perturbation.probabilistic_k import ProbabilisticK
+from celosia.tables.masking.perturbation.rank_swap import RankSwap
+from celosia.tables.masking.perturbation.resampling import Resampling
+from celosia.tables.masking.perturbation.rounding import Rounding
+from celosia.tables.masking.perturbation.shuffling import Shuffling
 
 METHODS: tuple[type[MaskingMethod], ...] = (
     Noise,

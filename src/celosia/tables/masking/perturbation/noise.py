@@ -26,13 +26,15 @@ from celosia.tables.masking.method import (
     Reach,
     Work,
 )
-from celosia.tables.masking.perturbation.cells import check_varied, filled_cells, too_large
 from celosia.tables.masking.perturbation.moments import (
+    check_varied,
     correlations,
     drawn_together,
     expected_moments,
+    filled_cells,
     mixing,
     sample_moments,
+    too_large,
 )
 from celosia.tables.masking.value_counts import NumberCounts, ValueCounts
 

@@ -18,7 +18,7 @@ from celosia.core.randomness import Source
 from celosia.tables.masking.columns import categories, cells, check_columns, numbers
 from celosia.tables.masking.method import MaskingMethod, MethodResult, Work
 from celosia.tables.masking.microaggregation.scale import SMALLEST, check_records
-from celosia.tables.masking.perturbation.cells import check_varied
+from celosia.tables.masking.perturbation.moments import check_varied
 
 Labels = NDArray[np.int64]
 

@@ -27,7 +27,7 @@ from celosia.tables.masking.method import (
     Work,
     check_number,
 )
-from celosia.tables.masking.perturbation.cells import check_varied, ordered_cells
+from celosia.tables.masking.perturbation.moments import check_varied, ordered_cells
 
 Ranks = NDArray[np.int64]
 

@@ -16,7 +16,7 @@ from celosia.core.progress import Step
 from celosia.core.randomness import Source
 from celosia.tables.masking.columns import numbers, with_numbers
 from celosia.tables.masking.method import WHOLE, MaskingMethod, MethodResult, Work
-from celosia.tables.masking.perturbation.cells import check_varied, filled_cells, too_large
+from celosia.tables.masking.perturbation.moments import check_varied, filled_cells, too_large
 
 Matrix = NDArray[np.float64]
 

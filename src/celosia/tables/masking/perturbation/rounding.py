@@ -18,7 +18,7 @@ from celosia.core.randomness import Source
 from celosia.tables.masking.columns import cells, numbers
 from celosia.tables.masking.draws import uniforms
 from celosia.tables.masking.method import MaskingMethod, MethodResult, Reach, Work, check_number
-from celosia.tables.masking.perturbation.cells import too_large
+from celosia.tables.masking.perturbation.moments import too_large
 
 Matrix = NDArray[np.float64]
 Wholes = NDArray[np.int64]

@@ -19,8 +19,12 @@ from celosia.core.randomness import Source
 from celosia.tables.masking.columns import cells, numbers
 from celosia.tables.masking.draws import normals
 from celosia.tables.masking.method import TEXTS, MaskingMethod, MethodResult, Work
-from celosia.tables.masking.perturbation.cells import check_varied, filled_cells
-from celosia.tables.masking.perturbation.moments import correlations, mixing
+from celosia.tables.masking.perturbation.moments import (
+    check_varied,
+    correlations,
+    filled_cells,
+    mixing,
+)
 
 Matrix = NDArray[np.float64]
 

@@ -7,7 +7,7 @@ from itertools import combinations
 
 import numpy as np
 
-from celosia.assess.risk.matching import (
+from celosia.assess.risk.individual import (
     BLANK,
     Codes,
     class_sizes,

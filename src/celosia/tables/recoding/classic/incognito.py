@@ -9,8 +9,7 @@ from math import prod
 from celosia.core.messages import Message
 from celosia.core.progress import Progress, silent
 from celosia.tables.models import KAnonymity
-from celosia.tables.recoding.classic._nodes import check_size, top
-from celosia.tables.recoding.classic._walk import Walk, as_k_anonymity
+from celosia.tables.recoding.classic._walk import Walk, as_k_anonymity, check_size, top
 from celosia.tables.recoding.classic.search_trace import LatticeTally, SearchTrace, Visit
 from celosia.tables.recoding.lattice import Lattice
 from celosia.tables.recoding.roll_up import Node

@@ -12,7 +12,7 @@ from celosia.core.messages import Message
 from celosia.core.numbers import whole
 from celosia.core.progress import Progress, Step, silent
 from celosia.tables.models import Model
-from celosia.tables.recoding.classic import _nodes as lattice_nodes
+from celosia.tables.recoding.classic import _walk as lattice_nodes
 from celosia.tables.recoding.lattice import Lattice
 from celosia.tables.recoding.roll_up import Node
 from celosia.tables.recoding.search import allowance

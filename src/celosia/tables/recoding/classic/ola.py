@@ -7,7 +7,7 @@ import numpy as np
 from celosia.core.messages import Message
 from celosia.core.progress import Progress, silent
 from celosia.tables.models import KAnonymity
-from celosia.tables.recoding.classic import _nodes as lattice_nodes
+from celosia.tables.recoding.classic import _walk as lattice_nodes
 from celosia.tables.recoding.classic._walk import Walk, as_k_anonymity
 from celosia.tables.recoding.classic.search_trace import SearchTrace, Visit
 from celosia.tables.recoding.lattice import Lattice

@@ -5,8 +5,14 @@ from __future__ import annotations
 from celosia.core.messages import Message
 from celosia.core.progress import Progress, silent
 from celosia.tables.models import KAnonymity
-from celosia.tables.recoding.classic._nodes import bottom, check_size, of_height, top
-from celosia.tables.recoding.classic._walk import Walk, as_k_anonymity
+from celosia.tables.recoding.classic._walk import (
+    Walk,
+    as_k_anonymity,
+    bottom,
+    check_size,
+    of_height,
+    top,
+)
 from celosia.tables.recoding.classic.search_trace import SearchTrace, Visit
 from celosia.tables.recoding.lattice import Lattice
 from celosia.tables.recoding.roll_up import Node

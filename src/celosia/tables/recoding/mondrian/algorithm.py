@@ -30,8 +30,7 @@ from celosia.core.numbers import real
 from celosia.core.progress import Progress, silent
 from celosia.tables.coded_table import CodedColumn, CodedSensitive
 from celosia.tables.models import Classes, Histogram, KAnonymity, Model, judge_all
-from celosia.tables.recoding.mondrian.count_cuts import cut_by_counts
-from celosia.tables.recoding.mondrian.model_cuts import Judge, cut_by_judgement
+from celosia.tables.recoding.mondrian.cuts import Judge, cut_by_counts, cut_by_judgement
 from celosia.tables.recoding.mondrian.partition import Partition
 from celosia.tables.recoding.mondrian.rank_table import RankTable
 from celosia.tables.recoding.search import infeasibility_error

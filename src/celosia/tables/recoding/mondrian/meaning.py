@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from celosia.assess.meaning import SUPPRESSED, Meaning
 from celosia.tables.coded_table import CodedColumn
-from celosia.tables.recoding.mondrian.ranged_axis import RangedAxis, is_ranged
+from celosia.tables.recoding.mondrian.axis import RangedAxis, is_ranged
 
 _RANGE = re.compile(r"\[(.+), (.+)\]")
 

@@ -9,10 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.tables.coded_table import CodedColumn
-from celosia.tables.recoding.mondrian import _kernels, _table_kernels
-from celosia.tables.recoding.mondrian.axis import Axis
-from celosia.tables.recoding.mondrian.ranged_axis import RangedAxis, is_ranged
-from celosia.tables.recoding.mondrian.tree_axis import TreeAxis
+from celosia.tables.recoding.mondrian import _kernels
+from celosia.tables.recoding.mondrian.axis import Axis, RangedAxis, TreeAxis, is_ranged
 
 Nodes = NDArray[np.int64]
 """Stretches of the sheet, one a row: where it starts, and where it ends (not included)."""
@@ -50,7 +48,7 @@ class RankTable:
         self.matrix: NDArray[Any] = np.empty((records, len(columns)), dtype=kind)
         for number, (column, axis) in enumerate(zip(columns, self.axes, strict=True)):
             table = axis.rank_of_leaf.astype(kind)
-            _table_kernels.fill(self.matrix, number, table, column.leaf_of_row)
+            _kernels.fill(self.matrix, number, table, column.leaf_of_row)
         self.rows = np.arange(records, dtype=np.int32)
         """The row of the table that each row of the matrix came from."""
         self.firsts = np.zeros(records, dtype=np.bool_)
