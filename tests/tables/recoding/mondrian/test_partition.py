@@ -34,8 +34,8 @@ from celosia.tables.models import (
 )
 from celosia.tables.recoding.mondrian import (
     Partition,
+    cuts,
     meaning_of,
-    model_cuts,
     partition,
     partition_loss,
     released_columns,
@@ -397,8 +397,8 @@ def test_the_result_does_not_depend_on_threads_or_tasks(monkeypatch: pytest.Monk
     results = []
     for threads, task in ((1, 10**9), (2, 20_000), (4, 100)):
         monkeypatch.setattr(os, "cpu_count", lambda threads=threads: threads)
-        monkeypatch.setattr(model_cuts, "SMALLEST_TASK", task)
-        monkeypatch.setattr(model_cuts, "SHARES", 20_000 // task if task < 20_000 else 1)
+        monkeypatch.setattr(cuts, "SMALLEST_TASK", task)
+        monkeypatch.setattr(cuts, "SHARES", 20_000 // task if task < 20_000 else 1)
         results.append(partition(columns, [KAnonymity(4)], relaxed=True))
     for other in results[1:]:
         assert np.array_equal(results[0].class_of_row, other.class_of_row)
