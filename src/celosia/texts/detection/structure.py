@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from celosia.assess.recognisers import Match
 from celosia.assess.recognisers.identifiers import folded
-from celosia.assess.risk.column_names import suggested
+from celosia.assess.risk.content import suggested
 from celosia.texts.documents import Document, word_set
 
 KINDS_OF_LABELS = {
