@@ -132,19 +132,13 @@ def _search(
     if options.levels is not None:
         return evaluate_levels(lattice, options.levels, options.models, suppression, options.metric)
     if not is_searchable(lattice) and isinstance(options.metric, Loss):
-        return greedy_search(
-            lattice,
-            options.models,
-            suppression=suppression,
-            metric=options.metric,
-            time_limit=options.time_limit,
-            progress=progress,
-        )
-    return find_optimum(
+        search = partial(greedy_search, metric=options.metric)
+    else:
+        search = partial(find_optimum, metric=options.metric)
+    return search(
         lattice,
         options.models,
         suppression=suppression,
-        metric=options.metric,
         time_limit=options.time_limit,
         progress=progress,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,14 +14,71 @@ from numpy.typing import NDArray
 
 from celosia import frames
 from celosia.assess.risk import RiskProfile
+from celosia.core.files import replacing
 from celosia.core.messages import say
 from celosia.core.release import Release
 from celosia.core.report import Document
+from celosia.engines.tables import Draft, Place, names_files
 from celosia.tables import report
 from celosia.tables.solution import Solution
 
 TEXT = "text_columns"
 """Where a certificate says which columns are text."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FrameRelease(Release):
+    """A release whose data is a table in memory."""
+
+    data: pl.DataFrame = field(repr=False)
+
+    def write_data(self, path: Path) -> None:
+        """Write the table in the format that the suffix names."""
+        frames.write(self.data, path)
+
+    def data_facts(self) -> dict[str, Any]:
+        """Which columns are text: in a file of text they could be read as numbers."""
+        return {TEXT: [name for name, kind in self.data.schema.items() if kind == pl.String]}
+
+    def check_path(self, path: Path) -> None:
+        """Refuse a name that says nothing about the format."""
+        frames.format_of(path)
+
+
+@dataclass(frozen=True, kw_only=True)
+class EngineOutput(Release):
+    """A release whose data an engine has written."""
+
+    engine: str
+    target: Place
+    rows_written: int
+    text_columns: tuple[str, ...]
+    certificate_file: Path
+
+    def write_data(self, path: Path) -> None:
+        """The engine has written the data already."""
+        raise NotImplementedError
+
+    @classmethod
+    def from_parts(cls, path: Path, facts: dict[str, Any], **common: Any) -> Self:
+        """A file is loaded as a release in memory; a table stays in its engine."""
+        raise NotImplementedError
+
+    def finish(self, draft: Draft, *, overwrite: bool) -> None:
+        """Give data and certificate their names; an older certificate stays if that fails."""
+        place = self.target
+        described = {
+            "file": Path(place).name if names_files(place) else str(place),
+            "sha256": draft.sha256(),
+            "engine": self.engine,
+            "rows": draft.rows,
+            TEXT: list(self.text_columns),
+        }
+        with replacing(self.certificate_file, overwrite=overwrite) as paper:
+            facts = self.certificate() | {"data": described}
+            paper.write_text(json.dumps(facts, indent=2, ensure_ascii=False) + "\n", "utf-8")
+            # Whole and on the disk before the data appears: only its name is left to be given.
+            draft.commit()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,28 +142,15 @@ class PublishedTable(Release):
 
 
 @dataclass(frozen=True, kw_only=True)
-class TableRelease(PublishedTable):
+class TableRelease(FrameRelease, PublishedTable):
     """A published table in memory."""
 
-    data: pl.DataFrame
     source_rows: NDArray[np.int64] | None = field(default=None, repr=False, compare=False)
     """For each released row, the row of the table that it comes from. It undoes the shuffle, so it
     is for the curator only: it is not saved, pickled or copied to another process."""
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"source_rows": None}
-
-    def write_data(self, path: Path) -> None:
-        """Write the table in the format that the suffix names."""
-        frames.write(self.data, path)
-
-    def data_facts(self) -> dict[str, Any]:
-        """Which columns are text: in a file of text they could be read as numbers."""
-        return {TEXT: [name for name, kind in self.data.schema.items() if kind == pl.String]}
-
-    def check_path(self, path: Path) -> None:
-        """Refuse a name that says nothing about the format."""
-        frames.format_of(path)
 
     @classmethod
     def holding(cls, path: Path, data_facts: dict[str, Any]) -> dict[str, Any]:

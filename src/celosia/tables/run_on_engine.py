@@ -6,16 +6,15 @@ the engine recodes the rows and writes them. Memory here holds the combinations,
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, Unpack
+from typing import Unpack
 
 import polars as pl
 
 from celosia.core.errors import InputError
-from celosia.core.files import check_writable, replacing
+from celosia.core.files import check_writable
 from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.release import certificate_path
@@ -25,55 +24,17 @@ from celosia.tables.models import Model
 from celosia.tables.options import PublishKeywords, PublishOptions
 from celosia.tables.protection import protect
 from celosia.tables.recoding_map import build_recoding_map
-from celosia.tables.release import TEXT, PublishedTable
+from celosia.tables.release import EngineOutput, PublishedTable
 from celosia.tables.run import check_out_of_core, code_groups, grouped_names, released_names
 from celosia.tables.schema import Schema
 
 
 @dataclass(frozen=True, kw_only=True)
-class EngineRelease(PublishedTable):
+class EngineRelease(EngineOutput, PublishedTable):
     """A published table that lies where an engine has written it.
 
     A Parquet file with its certificate loads as `FileRelease` or `TableRelease`, too.
     """
-
-    engine: str
-    target: Place
-    rows_written: int
-    text_columns: tuple[str, ...]
-    certificate_file: Path
-
-    def write_data(self, path: Path) -> None:
-        """The engine has written the data already."""
-        raise NotImplementedError
-
-    @classmethod
-    def holding(cls, path: Path, data_facts: dict[str, Any]) -> dict[str, Any]:
-        """Load a file as `FileRelease`; a table stays in its engine."""
-        raise NotImplementedError
-
-
-class EngineOutput(Protocol):
-    """A release whose data an engine has written."""
-
-    @property
-    def engine(self) -> str:
-        """By which engine."""
-
-    @property
-    def target(self) -> Place:
-        """Where the data is."""
-
-    @property
-    def text_columns(self) -> tuple[str, ...]:
-        """Which columns are text."""
-
-    @property
-    def certificate_file(self) -> Path:
-        """Where the certificate goes."""
-
-    def certificate(self) -> dict[str, Any]:
-        """All but the data, as plain values."""
 
 
 def publish_on(
@@ -141,6 +102,8 @@ def publish_on_engine(
     options.schema.check_columns(types.columns)
     engine.check_target(source, target, overwrite=overwrite)
     progress(Step(Message("tables.stage.grouping_engine"), 0))
+    # Two passes over the rows. What is chosen depends on the combinations and their numbers alone;
+    # the second pass refuses a row whose combination the first has not counted, and another total.
     groups = engine.count_groups(source, grouped_names(options))
     protection = protect(code_groups(groups, options, progress), options, progress)
     recoding = build_recoding_map(options.schema, groups, protection)
@@ -166,26 +129,8 @@ def publish_on_engine(
             certificate_file=paper,
             **statements,
         )
-        finish(release, draft, overwrite=overwrite)
+        release.finish(draft, overwrite=overwrite)
     return release
-
-
-def finish(release: EngineOutput, draft: Draft, *, overwrite: bool) -> None:
-    """Give data and certificate their names; an older certificate stays if that fails."""
-    place = release.target
-    file = Path(place).name if names_files(place) else str(place)
-    described = {
-        "file": file,
-        "sha256": draft.sha256(),
-        "engine": release.engine,
-        "rows": draft.rows,
-        TEXT: list(release.text_columns),
-    }
-    with replacing(release.certificate_file, overwrite=overwrite) as paper:
-        facts = release.certificate() | {"data": described}
-        paper.write_text(json.dumps(facts, indent=2, ensure_ascii=False) + "\n", "utf-8")
-        # Whole and on the disk before the data appears: only its name is left to be given.
-        draft.commit()
 
 
 def certificate_place(target: Place, certificate: str | Path | None) -> Path:

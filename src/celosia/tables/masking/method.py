@@ -130,6 +130,10 @@ class MaskingMethod(Method, ABC):
     def _apply(self, frame: pl.DataFrame, columns: Sequence[str], work: Work) -> MethodResult:
         """What `apply` does, method by method."""
 
+    def declared_values(self) -> Mapping[str, tuple[Any, ...]]:
+        """Values or bounds that are declared of columns: no cell may decide what these hold."""
+        return {}
+
     def promise(self, columns: Sequence[str]) -> str | None:
         """What is guaranteed of these columns, in one line; None where nothing is."""
         return None

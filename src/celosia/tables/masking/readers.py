@@ -62,12 +62,8 @@ def _declared(methods: Iterable[MaskingMethod]) -> dict[str, tuple[Any, ...]]:
     """The values or bounds that the first private method declares of each column."""
     found: dict[str, tuple[Any, ...]] = {}
     for method in methods:
-        if method.neighbours is None:
-            continue
-        for key in ("domains", "bounds", "edges"):
-            lists: Mapping[str, tuple[Any, ...]] = getattr(method, key, None) or {}
-            for name, values in lists.items():
-                found.setdefault(name, values)
+        for name, values in method.declared_values().items():
+            found.setdefault(name, values)
     return found
 
 

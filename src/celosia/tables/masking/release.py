@@ -7,18 +7,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
-import polars as pl
-
 from celosia import frames
 from celosia.core.messages import Message, say
 from celosia.core.release import Release
 from celosia.core.release_report import format_numbers
 from celosia.core.report import Document
-from celosia.engines.tables import Place
 from celosia.tables.masking import report
 from celosia.tables.masking.account import Account
 from celosia.tables.masking.report import FACT_NAMES
-from celosia.tables.release import TEXT
+from celosia.tables.release import TEXT, EngineOutput, FrameRelease
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,27 +94,13 @@ class MaskingRelease(Release):
 
 
 @dataclass(frozen=True, kw_only=True)
-class MaskedTable(MaskingRelease):
+class MaskedTable(FrameRelease, MaskingRelease):
     """A table after a recipe."""
-
-    data: pl.DataFrame = field(repr=False)
 
     @property
     def height(self) -> int:
         """How many rows are released."""
         return self.data.height
-
-    def write_data(self, path: Path) -> None:
-        """Write the table in the format that the suffix names."""
-        frames.write(self.data, path)
-
-    def data_facts(self) -> dict[str, Any]:
-        """Which columns are text: in a file of text they could be read as numbers."""
-        return {TEXT: [name for name, kind in self.data.schema.items() if kind == pl.String]}
-
-    def check_path(self, path: Path) -> None:
-        """Refuse a name that says nothing about the format."""
-        frames.format_of(path)
 
     @classmethod
     def from_parts(cls, path: Path, facts: dict[str, Any], **common: Any) -> Self:
@@ -136,28 +119,13 @@ class MaskedTable(MaskingRelease):
 
 
 @dataclass(frozen=True, kw_only=True)
-class EngineMaskedTable(MaskingRelease):
+class EngineMaskedTable(EngineOutput, MaskingRelease):
     """A masked table that lies where an engine has written it.
 
     A Parquet file with its certificate loads as `MaskedTable`, too.
     """
 
-    engine: str
-    target: Place
-    rows_written: int
-    text_columns: tuple[str, ...]
-    certificate_file: Path
-
     @property
     def height(self) -> int:
         """How many rows are released."""
         return self.rows_written
-
-    def write_data(self, path: Path) -> None:
-        """The engine has written the data already."""
-        raise NotImplementedError
-
-    @classmethod
-    def from_parts(cls, path: Path, facts: dict[str, Any], **common: Any) -> Self:
-        """Load a file as `MaskedTable`; a table stays in its engine."""
-        raise NotImplementedError

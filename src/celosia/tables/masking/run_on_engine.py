@@ -36,7 +36,7 @@ from celosia.tables.masking.release import EngineMaskedTable, StepOutcome
 from celosia.tables.masking.run import at_step, check_widths, guarantee, order_warnings
 from celosia.tables.masking.value_counts import ValueCounts
 from celosia.tables.run import released_names, without_minus_zero
-from celosia.tables.run_on_engine import certificate_place, finish, text_columns
+from celosia.tables.run_on_engine import certificate_place, text_columns
 from celosia.tables.schema import Role
 
 
@@ -201,7 +201,7 @@ def mask_on(
             text_columns=text_columns(draft),
             certificate_file=paper,
         )
-        finish(release, draft, overwrite=overwrite)
+        release.finish(draft, overwrite=overwrite)
     return release
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, Final, Literal
+from typing import Any, ClassVar, Final, Literal
 
 import numpy as np
 import polars as pl
@@ -61,6 +61,10 @@ class NoisyHistogram(DeclaredMethod):
     edges: Mapping[str, tuple[float, ...]] | None = parameter(None, like=LISTS)
     output: Literal["rows", "counts"] = ROWS
     rows: int | None = parameter(None, like=NEW_ROWS)
+
+    def declared_values(self) -> Mapping[str, tuple[Any, ...]]:
+        """The domain of a column, or else its bounds or the edges of its bins."""
+        return {**(self.edges or {}), **DeclaredMethod.declared_values(self)}
 
     def _declared(self) -> DomainDeclarations:
         return DomainDeclarations(self.domains or {}, self.bounds or {}, self.bins, self.edges)

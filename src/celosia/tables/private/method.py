@@ -119,5 +119,9 @@ class DeclaredMethod(PrivateMethod):
         """The epsilon and the delta."""
         return TableBudget(self.epsilon, self.delta)
 
+    def declared_values(self) -> Mapping[str, tuple[Any, ...]]:
+        """The domain of a column, or else its bounds."""
+        return {**(self.bounds or {}), **(self.domains or {})}
+
     def _declared(self) -> DomainDeclarations:
         return DomainDeclarations(self.domains or {}, self.bounds or {}, self.bins)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import sqrt
-from typing import ClassVar, Final, Literal
+from typing import Any, ClassVar, Final, Literal
 
 import numpy as np
 import polars as pl
@@ -78,6 +78,10 @@ class PrivateMicroaggregation(PrivateMethod):
     def check(self) -> None:
         """Refuse bounds that are none."""
         DomainDeclarations({}, self.bounds)
+
+    def declared_values(self) -> Mapping[str, tuple[Any, ...]]:
+        """The bounds of each column."""
+        return self.bounds
 
     @property
     def budget(self) -> TableBudget:

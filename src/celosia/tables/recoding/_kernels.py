@@ -155,14 +155,15 @@ def roll_up(
             out_keys[classes, place] = (old & ~(mask << bit)) | tables[start + code]
         slot = np.int64(_mix(out_keys, classes) >> shift)
         while True:
-            satisfied = slots[slot]
-            if satisfied >> 32 != stamp:
+            # The stamp of the run, and a class: what earlier runs left counts as empty.
+            entry = slots[slot]
+            if entry >> 32 != stamp:
                 slots[slot] = stamp << 32 | classes
                 out_counts[classes] = counts[row]
                 found = classes
                 classes += 1
                 break
-            found = satisfied & 0xFFFFFFFF
+            found = entry & 0xFFFFFFFF
             if _equal(out_keys, found, classes):
                 out_counts[found] += counts[row]
                 break
@@ -199,15 +200,15 @@ def roll_up_word(
             key |= tables[places[column, 3] + code]
         slot = _word_slot(key, shift)
         while True:
-            satisfied = slots[slot]
-            if satisfied >> 32 != stamp:
+            entry = slots[slot]
+            if entry >> 32 != stamp:
                 slots[slot] = stamp << 32 | classes
                 out_keys[classes] = key
                 out_counts[classes] = counts[row]
                 found = classes
                 classes += 1
                 break
-            found = satisfied & 0xFFFFFFFF
+            found = entry & 0xFFFFFFFF
             if out_keys[found] == key:
                 out_counts[found] += counts[row]
                 break

@@ -185,7 +185,13 @@ def find_optimum(
 
 
 class _Search:
-    """The state of one search: the best so far, and the nodes still open in order of floor."""
+    """The state of one search: the best so far, and the nodes still open in order of floor.
+
+    A node that is not evaluated is closed by one of three proofs, so the best that is left is the
+    optimum. By bound: its floor, which its score cannot fall below, is above the best score. By
+    forced suppression: so is its floor with the records gone that a node above it showed must go.
+    As infeasible: more records must go than may.
+    """
 
     def __init__(self, lattice: Lattice, models: Sequence[Model], allowed: int, measure: Measure):
         self.lattice = lattice
@@ -252,8 +258,12 @@ class _Search:
         return int(self._open[place])
 
     def _place(self, open_nodes: int) -> int:
-        """Which of the open nodes, in order of floor, to try."""
-        if self.allowed == 0:
+        """Which of the open nodes, in order of floor, to try.
+
+        Near the top first: what is feasible there gives a bound, and what is not closes all nodes
+        below it. After nodes in vain half as far from the top, where better ones are.
+        """
+        if self.allowed == 0:  # the least lucky case for low nodes: one small class refuses them
             return open_nodes - 1
         unlimited = self.allowed == self.lattice.rows - 1
         halvings = self._misses // (PATIENCE_UNLIMITED if unlimited else PATIENCE)
@@ -276,6 +286,8 @@ class _Search:
             self._open = self._open[:within]
 
     def _learn_of_those_below(self, outcome: Outcome) -> None:
+        # Lower levels split classes, never join them; and `must_go` holds however a class is split
+        # (see `Verdict`). So what must go here must go at every node below.
         below = tuple(slice(0, level + 1) for level in outcome.node)
         if outcome.must_go > self.allowed:
             self._tally["closed_as_infeasible"] += self._close(below)
