@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from celosia import frames
 from celosia.core.errors import InputError
-from celosia.frames import csv_text
+from celosia.frames import csv
 from celosia.frames.dialect import lay_out
-from celosia.frames.options import ReadOptions
+from celosia.frames.formats import ReadOptions
 
 Save = Callable[..., Path]
 
@@ -284,13 +284,12 @@ def test_missing_marks_are_no_numbers_and_do_not_hinder(save: Save) -> None:
 def test_the_parts_of_a_file_are_judged_together(
     save: Save, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(csv_text, "_CHUNK_BLOCK", 1 << 12)
+    monkeypatch.setattr(csv, "_CHUNK_BLOCK", 1 << 12)
     lines = [f"{n % 9 + 1},{n % 1000:03};{n}.125;1,5;7,125" for n in range(3000)]
     head = "doubtful;pointed;broken;settled\n"
     path = save(head + "\n".join([*lines, "1,111;1.125;x;0,125"]) + "\n")
     assert (
-        len(list(csv_text.text_chunks(lay_out(path, ReadOptions(), delimiter=None), ReadOptions())))
-        > 10
+        len(list(csv.text_chunks(lay_out(path, ReadOptions(), delimiter=None), ReadOptions()))) > 10
     )
     frame = read_both(path)
     assert [str(kind) for kind in frame.dtypes] == ["Float64", "Float64", "String", "Float64"]

@@ -4,19 +4,28 @@ Readers take CSV, Parquet, Arrow, Excel and JSON lines, whole or in chunks, and 
 rows. Writers write the same formats so that a file holds no trace of rows that were left out.
 """
 
-from celosia.frames.chunk_writer import ChunkWriter, open_writer
 from celosia.frames.codes import Codes, encode
-from celosia.frames.columns import pick, unused_name
-from celosia.frames.conversion import ArrowStream, TableLike, as_frame
+from celosia.frames.columns import as_text, pick, unused_name
+from celosia.frames.conversion import (
+    ArrowStream,
+    TableLike,
+    as_frame,
+    stands_for_missing,
+    without_marks,
+)
+from celosia.frames.csv import possible_marks, sniff
 from celosia.frames.decimal_marks import Mark, with_points
 from celosia.frames.dialect import Dialect
-from celosia.frames.formats import SUFFIXES, Format, check_readable, format_of
-from celosia.frames.missing_marks import stands_for_missing, without_marks
-from celosia.frames.options import ColumnType, ReadKeywords
+from celosia.frames.formats import (
+    SUFFIXES,
+    ColumnType,
+    Format,
+    ReadKeywords,
+    check_readable,
+    format_of,
+)
 from celosia.frames.readers import read, read_chunks
-from celosia.frames.sniffer import possible_marks, sniff
-from celosia.frames.text import as_text
-from celosia.frames.writers import ARROW_LEVEL, bare, write
+from celosia.frames.writers import ARROW_LEVEL, ChunkWriter, bare, open_writer, write
 
 __all__ = [
     "ARROW_LEVEL",

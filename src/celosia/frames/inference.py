@@ -8,6 +8,7 @@ from typing import Literal
 import polars as pl
 
 from celosia.core.errors import InputError
+from celosia.frames.columns import as_text
 from celosia.frames.decimal_marks import (
     EXPONENT,
     SHORT_WHOLE,
@@ -16,8 +17,7 @@ from celosia.frames.decimal_marks import (
     Mark,
     pointed,
 )
-from celosia.frames.options import ColumnType
-from celosia.frames.text import as_text
+from celosia.frames.formats import ColumnType
 
 Narrow = Literal["integer", "decimal", "decimal comma", "date"]
 """The types narrower than text; decimals are told apart by how they are written."""

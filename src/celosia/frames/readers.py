@@ -9,15 +9,26 @@ import polars as pl
 
 from celosia.core.errors import InputError
 from celosia.core.numbers import whole
-from celosia.frames.columnar import columnar_chunks, columnar_names, read_columnar
+from celosia.frames.columnar import (
+    columnar_chunks,
+    columnar_names,
+    json_lines_chunks,
+    read_columnar,
+    read_excel,
+    read_json_lines,
+)
 from celosia.frames.columns import pick
-from celosia.frames.csv_reader import csv_chunks, read_csv
+from celosia.frames.csv import csv_chunks, read_csv
 from celosia.frames.decimal_marks import Mark
-from celosia.frames.excel import read_excel
-from celosia.frames.formats import Format, check_readable, format_of
+from celosia.frames.formats import (
+    ColumnType,
+    Format,
+    ReadOptions,
+    check_readable,
+    format_of,
+    names_in,
+)
 from celosia.frames.inference import convert
-from celosia.frames.json_lines import json_lines_chunks, read_json_lines
-from celosia.frames.options import ColumnType, ReadOptions, names_in
 
 
 def read(
