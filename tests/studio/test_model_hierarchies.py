@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pickle
 from collections import Counter
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -225,7 +224,7 @@ def test_a_job_answers_as_a_thread_does(tmp_path: Path) -> None:
         by_job = ask_column(
             JobProgress(lambda text: None),
             folder=str(tmp_path),
-            column=asdict(chosen),
+            column=chosen,
             place=1,
             what=what,
             how=how,

@@ -63,6 +63,21 @@ def controls(method: type[Method]) -> tuple[Parameter, ...]:
     )
 
 
+def value_of(method: Method, name: str) -> Any:
+    """What a method has for a parameter; None where it declares no such parameter.
+
+    >>> from celosia.tables.masking import Mdav
+    >>> value_of(Mdav(k=4), "k"), value_of(Mdav(k=4), "epsilon")
+    (4, None)
+    """
+    return getattr(method, name) if declares(method, name) else None
+
+
+def declares(method: Method, name: str) -> bool:
+    """Whether a method has a parameter of this name."""
+    return any(each.name == name for each in parameters(type(method)))
+
+
 def help_text(method: str, parameter: Parameter) -> str:
     """What a parameter does, in the language of the page."""
     return render(help_of(method, parameter.name), current())

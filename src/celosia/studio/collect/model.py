@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass
 from math import ceil, sqrt
 from typing import Any
+from urllib.parse import urlencode
 
 import numpy as np
 
@@ -43,7 +44,7 @@ class Snapshot:
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values."""
-        return {name: getattr(self, name) for name in self.__slots__}
+        return asdict(self)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -75,7 +76,7 @@ class CollectionForm:
     @property
     def query(self) -> str:
         """The same in an address."""
-        return "&".join(f"{each.name}={getattr(self, each.name)}" for each in fields(self))
+        return urlencode(asdict(self))
 
     @property
     def command(self) -> str:

@@ -8,6 +8,7 @@ from pathlib import PurePath
 from typing import Any
 
 from celosia.core.notation import notation
+from celosia.studio.parameters import value_of
 from celosia.studio.publish.form import PublishForm, metric, models, schema_table
 from celosia.studio.toml import inline, key_of
 
@@ -40,7 +41,7 @@ def python_text(form: PublishForm) -> str:
     asked = [f"tables.{model!r}" for model in models(form)]
     settings = [f"suppression={form.suppression!r}"]
     chosen = metric(form)
-    if form.metric != "loss" or getattr(chosen, "weights", None):
+    if form.metric != "loss" or value_of(chosen, "weights"):
         settings.append(f"metric=tables.metrics.{chosen!r}")
     if form.method != "lattice":
         settings.append(f"method={form.method!r}")
@@ -120,7 +121,7 @@ def _plain(value: float) -> str:
 def _wish_options(form: PublishForm) -> Iterator[str]:
     if form.metric != "loss":
         yield f"--metric {form.metric}"
-    for name, weight in getattr(metric(form), "weights", {}).items():
+    for name, weight in (value_of(metric(form), "weights") or {}).items():
         yield f"--weight {shlex.quote(f'{name}={_plain(weight)}')}"
     if form.method != "lattice":
         yield f"--method {form.method}"

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from celosia.core.errors import InputError
+from celosia.studio.parameters import declares
 
 if TYPE_CHECKING:
     from celosia.studio.visitors import Work
@@ -189,11 +190,11 @@ def metric(form: PublishForm) -> Metric:
     Raises:
         InputError: CEL-I061 there is no such metric.
     """
-    from celosia.core.methods import build, parameters
+    from celosia.core.methods import build
     from celosia.tables.metrics import METRICS
 
     plain = build(METRICS, form.metric, {}, what="metric")
-    if not form.weights or not any(each.name == "weights" for each in parameters(type(plain))):
+    if not form.weights or not declares(plain, "weights"):
         return plain
     return build(METRICS, form.metric, {"weights": dict(form.weights)}, what="metric")
 

@@ -77,7 +77,7 @@ def ask_column(
     progress: JobProgress,
     *,
     folder: str,
-    column: dict[str, Any],
+    column: ColumnForm,
     place: int,
     what: str,
     how: dict[str, Any],
@@ -85,7 +85,7 @@ def ask_column(
     """Answer a question about the hierarchy of a column that is too long for a page to wait."""
     progress(Step("Building the hierarchy", 0))
     values = values_of(Path(folder) / DATA, place)
-    return ask(what, ColumnForm(**column), values, **how)
+    return ask(what, column, values, **how)
 
 
 def _kept(

@@ -11,6 +11,7 @@ import polars as pl
 from celosia.core.progress import Step
 from celosia.studio import comparison
 from celosia.studio.mask.jobs import compared, pairs, recording_source, result_facts
+from celosia.studio.parameters import value_of
 from celosia.studio.release_facts import write_release
 from celosia.studio.synthesise import model
 from celosia.studio.visitors import Work
@@ -98,8 +99,8 @@ def run(
     result = result_facts(release) | {
         "alike": alike,
         "private": method.neighbours is not None,
-        "epsilon": getattr(method, "epsilon", None),
-        "delta": getattr(method, "delta", None),
+        "epsilon": value_of(method, "epsilon"),
+        "delta": value_of(method, "delta"),
         "holdout": holdout,
         "seed": seed,
         "choice": {**choice},

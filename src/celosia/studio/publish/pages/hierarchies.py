@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import asdict
 from functools import partial
 from typing import Any
 
@@ -174,7 +173,7 @@ class Editor:
                 task(
                     ask_column,
                     folder=str(self.workbench.work.folder),
-                    column=asdict(self.column),
+                    column=self.column,
                     place=self.workbench.place(self.name),
                     what=what,
                     how=how,

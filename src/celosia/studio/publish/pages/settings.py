@@ -7,6 +7,7 @@ from typing import Any
 from nicegui import ui
 
 from celosia.studio.language import _, percent
+from celosia.studio.parameters import declares
 from celosia.studio.publish.form import metric
 from celosia.studio.publish.pages.steps import PublishWorkbench
 from celosia.studio.widgets.text import heading, quiet
@@ -105,7 +106,7 @@ def _metric(workbench: PublishWorkbench) -> None:
     def changed(event: Any) -> None:
         def change(form: Any) -> Any:
             other = form.with_options(metric=event.value)
-            return other if hasattr(metric(other), "weights") else other.with_options(weights={})
+            return other if declares(metric(other), "weights") else other.with_options(weights={})
 
         workbench.update(change)
         draw()
@@ -131,7 +132,7 @@ def _metric(workbench: PublishWorkbench) -> None:
 
 
 def _weights(workbench: PublishWorkbench) -> None:
-    if not hasattr(metric(workbench.form), "weights"):
+    if not declares(metric(workbench.form), "weights"):
         quiet("This metric has no weights: it does not look at columns one by one.")
         return
     quiet("Weight of each column. Columns with a larger weight keep more detail.").classes(
