@@ -13,7 +13,7 @@ from tests.studio.conftest import Visit, visiting
 
 def test_the_first_page_shows_all_doors(both_languages: Visit) -> None:
     page = both_languages.open("/")
-    assert page.locator("main a.celosia-card").count() == 7
+    assert page.locator("main a.celosia-card").count() == len(DOORS)
     assert page.locator("html").get_attribute("lang") in ("en-GB", "es")
     both_languages.picture()
 
@@ -22,7 +22,7 @@ def test_the_first_page_offers_samples_and_says_for_whom_it_is(both_languages: V
     page = both_languages.open("/")
     samples = page.locator("[data-test=sample]")
     found = [samples.nth(place).get_attribute("href") for place in range(samples.count())]
-    assert len(found) == 6
+    assert len(found) == len(set(found)) >= 7
     doors = {address for address, _name, _icon in DOORS}
     assert {f"/{(address or '').split('/')[1]}" for address in found} <= doors
     text = page.locator("main").inner_text()

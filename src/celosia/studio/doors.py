@@ -7,6 +7,7 @@ DOORS = (
     ("/publish", "Publish", "table_view"),
     ("/mask", "Mask and synthesise", "blur_on"),
     ("/graphs", "Graphs", "hub"),
+    ("/traces", "Traces", "location_on"),
     ("/collect", "Collect", "sensors"),
     ("/query", "Query", "query_stats"),
     ("/statistics", "Statistics", "insights"),

@@ -51,6 +51,7 @@ def _sentences() -> dict[str, str]:
         ),
         "/mask": _("Change the cells instead of generalising them, or make an artificial table."),
         "/graphs": _("Protect a social network: draw it before and after, attack it, measure it."),
+        "/traces": _("Publish locations: maps before and after, known points, attacks, noise."),
         "/collect": _(
             "Local differential privacy: estimate frequencies from randomised "
             "reports, and watch the estimates converge."
@@ -82,6 +83,11 @@ def _samples() -> list[tuple[str, str, str]]:
             "/graphs",
             _("Protect a network of friends"),
             _("A small network, drawn before and after."),
+        ),
+        (
+            "/traces",
+            _("Publish the traces of a town"),
+            _("See how few known points single out a person, and make traces alike."),
         ),
         (
             "/collect",

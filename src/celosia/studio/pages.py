@@ -5,7 +5,17 @@ from __future__ import annotations
 from importlib import import_module
 from pkgutil import walk_packages
 
-PACKAGES = ("collect", "graphs", "learn", "mask", "publish", "query", "statistics", "synthesise")
+PACKAGES = (
+    "collect",
+    "graphs",
+    "learn",
+    "mask",
+    "publish",
+    "query",
+    "statistics",
+    "synthesise",
+    "traces",
+)
 """The doors; the pages of each are in its `pages`, a module or a package of modules."""
 
 

@@ -1,0 +1,1 @@
+"""Publish traces: samples and methods as cards, the jobs, and the pages."""

@@ -1,0 +1,71 @@
+"""Traces in a real browser: three clicks to published traces, with maps and attacks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from celosia.studio.traces import model
+from celosia.studio.visitors import Work
+from celosia.studio.worker import JobProgress
+from tests.studio.conftest import Visit
+
+
+def test_a_town_is_published_mapped_and_attacked(both_languages: Visit) -> None:  # check 49
+    visit = both_languages
+    page = visit.open("/traces")
+    page.locator('[data-test="sample-town"]').click()
+    page.locator('[data-test="run"]').wait_for()
+    page.locator(".celosia-map svg").first.wait_for()
+    visit.picture("1-method")
+    assert visit.overflow() == 0
+    page.locator('[data-test="run"]').click()
+    page.wait_for_url("**step=result**")
+    page.locator(".celosia-map svg").first.wait_for()
+    visit.picture("2-result")
+    assert visit.overflow() == 0
+    spanish = page.get_attribute("html", "lang") == "es"
+    words = "vivienda a menos de 100 m" if spanish else "home within 100 m"
+    page.locator("main table").get_by_text(words).first.wait_for()
+    for name in ("published.csv", "certificate.json", "report.html", "key.csv", "trace.toml"):
+        link = page.locator(f'[data-test="file-{name}"]').evaluate("link => link.href")
+        assert page.request.get(link).ok
+
+
+def test_a_wrong_file_is_refused_with_its_code(visit: Visit, tmp_path: Path) -> None:
+    file = tmp_path / "points.csv"
+    file.write_text("who,what\na,b\n", "utf-8")
+    page = visit.open("/traces")
+    page.locator('input[type="file"]').set_input_files(file)
+    page.get_by_text("CEL-J001").wait_for()
+
+
+def test_a_job_writes_all_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from celosia.studio.traces import jobs
+
+    monkeypatch.setitem(model.PEOPLE, "town", (60, 3))
+    quiet = JobProgress(lambda event: None)
+    about = jobs.prepare(quiet, folder=str(tmp_path), sample="town")
+    assert about["people"] == 60
+    assert set(about["unicity"]) == {f"{c}/{h}" for c in model.CELLS for h in model.HOURS}
+    choice = {"method": "planar-laplace", "parameters": {"times": 4, "within": 200}}
+    result = jobs.run(quiet, folder=str(tmp_path), choice=choice, seed=1)
+    assert result["simulation"]
+    assert len(result["attacks"]) == 4
+    assert "<svg" in result["maps"]
+    for name in ("published.csv", "certificate.json", "report.html", "key.csv"):
+        assert Work.at(str(tmp_path)).path(name).is_file()
+
+
+@pytest.mark.parametrize("kind", [kind for kinds in model.FAMILIES.values() for kind in kinds])
+def test_every_card_has_a_first_choice_that_runs_and_a_text(kind: str) -> None:
+    choice = model.cards()[kind].first_choice()
+    model.check(choice)
+    command, python = (text for _name, text in model.code("town", choice, seed=3))
+    assert command.startswith("celosia trace publish")
+    assert "datasets.city(200, 7)" in python
+
+
+def test_every_method_has_a_card() -> None:
+    assert {kind for kinds in model.FAMILIES.values() for kind in kinds} == set(model.cards())
