@@ -13,6 +13,7 @@ from celosia import CelosiaError
 from celosia.assess.utility import GradientBoosting
 from celosia.collect.collector.service import serve as collect
 from celosia.core.pseudonyms.crypto_pan import CryptoPan
+from celosia.datasets import city
 from celosia.engines.postgres import PostgresEngine
 from celosia.engines.postgres_tables import PostgresTables
 from celosia.engines.spark import spark_session
@@ -26,6 +27,7 @@ from celosia.studio.app import check_toolkit
 from celosia.tables.synthesis.trees import _trees
 from celosia.texts.formats.pdf import shown_text, write_pages
 from celosia.texts.models.rare_terms import information
+from celosia.traces.places import place_levels
 
 ROOT = Path(__file__).parent.parent
 EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"][
@@ -41,6 +43,7 @@ def _rare_words() -> object:
 USES: list[tuple[str, str, str, Callable[[], object]]] = [
     ("documents", "pikepdf", "CEL-N004", lambda: write_pages(["text"])),
     ("documents", "pypdf", "CEL-N004", lambda: shown_text(b"%PDF-")),
+    ("places", "h3", "CEL-J015", lambda: place_levels(city(2, 1).traces, "h3")),
     ("postgres", "psycopg", "CEL-E015", lambda: PostgresEngine(SERVER)),
     ("postgres", "psycopg", "CEL-E015", lambda: PostgresTables(SERVER)),
     ("postgres", "psycopg", "CEL-Q101", lambda: Store(SERVER)),
