@@ -14,6 +14,7 @@ from tests.queries.vaults import BY_ROW, POLICY, capped, opened, shop
 from celosia.core.errors import CelosiaError
 from celosia.core.messages import speaking
 from celosia.core.neighbours import Relation
+from celosia.mechanisms.answer_report import guarantee_blocks, provenance_blocks
 from celosia.queries import answer_report
 from celosia.queries.execution import charge_of
 from celosia.queries.planning import METHODS, make_plan
@@ -73,8 +74,8 @@ def test_an_answer_is_told_in_another_language(policy: Policy, tmp_path: Path) -
         answer = vault.sql("SELECT COUNT(*) FROM orders", epsilon=30, delta=0.0)
         blocks = [
             *answer_report._number_blocks(answer),
-            *answer_report._guarantee_blocks(answer),
-            *answer_report._provenance_blocks(answer),
+            *guarantee_blocks(answer.guarantee),
+            *provenance_blocks(answer.provenance, answer_report._facts(answer)),
         ]
         warned = [str(each) for each in answer.warnings if "30" in each]
         texts = [str(answer), str(answer.guarantee.promise), *warned, *map(repr, blocks)]

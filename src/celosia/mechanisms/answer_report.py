@@ -28,6 +28,10 @@ from celosia.core.wording import sentence
 from celosia.mechanisms.values import short
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from celosia.core.guarantee import Guarantee
+    from celosia.core.provenance import Provenance
     from celosia.mechanisms.noisy_answer import NoisyAnswer
 
 MOST_BARS = 40
@@ -38,13 +42,9 @@ LEFT, RIGHT = 90, 510
 
 def document(answer: NoisyAnswer) -> Document:
     """The whole report, as blocks."""
-    blocks: list[Block] = []
-    if answer.guarantee.simulation:
-        blocks.append(Notice(str(answer.guarantee), tone="simulation"))
-    blocks += [Notice(sentence(warning), tone="warning") for warning in answer.warnings]
-    blocks.append(Heading(say("mechanisms.answer_report.answer")))
+    blocks = opening_blocks(answer.guarantee, answer.warnings)
     blocks += _many(answer) if isinstance(answer.value, (dict, list)) else _one(answer)
-    blocks += _guarantee(answer)
+    blocks += guarantee_blocks(answer.guarantee)
     if answer.epsilon is not None:
         blocks += belief_blocks(
             answer.epsilon,
@@ -54,6 +54,15 @@ def document(answer: NoisyAnswer) -> Document:
         )
     blocks += _provenance(answer)
     return Document(str(answer.question), f"{answer.guarantee.promise}.", tuple(blocks))
+
+
+def opening_blocks(guarantee: Guarantee, warnings: Iterable[str]) -> list[Block]:
+    """What a reader must know first, and the heading of the answer itself."""
+    blocks: list[Block] = []
+    if guarantee.simulation:
+        blocks.append(Notice(str(guarantee), tone="simulation"))
+    blocks += [Notice(sentence(warning), tone="warning") for warning in warnings]
+    return [*blocks, Heading(say("mechanisms.answer_report.answer"))]
 
 
 def _one(answer: NoisyAnswer) -> list[Block]:
@@ -129,10 +138,15 @@ def on_a_line(value: float, interval: tuple[float, float]) -> Svg:
     )
 
 
-def _guarantee(answer: NoisyAnswer) -> list[Block]:
-    guarantee = answer.guarantee
+def guarantee_blocks(guarantee: Guarantee, *, no_neighbours: str = "") -> list[Block]:
+    """What is promised, and what it rests on.
+
+    Args:
+        guarantee: of the answer.
+        no_neighbours: what stands in the place of neighbours where there are none.
+    """
     facts = [
-        (say("mechanisms.answer_report.neighbours"), str(guarantee.neighbours or "")),
+        (say("mechanisms.answer_report.neighbours"), str(guarantee.neighbours or no_neighbours)),
         *((say("mechanisms.answer_report.assumes"), str(text)) for text in guarantee.assumes),
         *(
             (say("mechanisms.answer_report.leaves_open"), str(text))
@@ -145,21 +159,27 @@ def _guarantee(answer: NoisyAnswer) -> list[Block]:
     return [Heading(say("mechanisms.answer_report.promised")), Paragraph(words), Facts(facts)]
 
 
-def _provenance(answer: NoisyAnswer) -> list[Block]:
-    made = answer.provenance
+def provenance_blocks(made: Provenance, facts: Iterable[tuple[str, str]]) -> list[Block]:
+    """How an answer was made: facts of its own, then those that every answer has."""
     seed = say("mechanisms.answer_report.no_seed") if made.seed is None else str(made.seed)
     return [
         Heading(say("mechanisms.answer_report.made")),
         Facts(
             [
-                *((_label(name), str(value)) for name, value in made.parameters.items()),
-                (say("mechanisms.answer_report.loss"), _in_words(answer.loss)),
+                *facts,
                 (say("mechanisms.answer_report.made_at"), made.created),
                 (say("mechanisms.answer_report.seed"), seed),
                 *made.versions.items(),
             ]
         ),
     ]
+
+
+def _provenance(answer: NoisyAnswer) -> list[Block]:
+    made = answer.provenance
+    facts = [(_label(name), str(value)) for name, value in made.parameters.items()]
+    facts.append((say("mechanisms.answer_report.loss"), _in_words(answer.loss)))
+    return provenance_blocks(made, facts)
 
 
 LABELS = {

@@ -14,17 +14,19 @@ from celosia.core.messages import Message, say
 from celosia.core.report import (
     Block,
     Document,
-    Facts,
     Figure,
-    Heading,
     KeyFigure,
     KeyFigures,
-    Notice,
     Paragraph,
     Table,
 )
 from celosia.core.wording import sentence
-from celosia.mechanisms.answer_report import on_a_line
+from celosia.mechanisms.answer_report import (
+    guarantee_blocks,
+    on_a_line,
+    opening_blocks,
+    provenance_blocks,
+)
 from celosia.mechanisms.values import short
 
 if TYPE_CHECKING:
@@ -38,14 +40,11 @@ MOST_ROWS = 1000
 
 def document(answer: QueryAnswer) -> Document:
     """The whole report, as blocks."""
-    blocks: list[Block] = []
-    if answer.guarantee.simulation:
-        blocks.append(Notice(str(answer.guarantee), tone="simulation"))
-    blocks += [Notice(sentence(warning), tone="warning") for warning in answer.warnings]
-    blocks.append(Heading(say("queries.report.answer_heading")))
+    blocks = opening_blocks(answer.guarantee, answer.warnings)
     is_number = len(answer.rows) == 1 and len(answer.rows[0]) == 1
     blocks += _number_blocks(answer) if is_number else _table_blocks(answer)
-    blocks += _guarantee_blocks(answer)
+    none = say("queries.report.no_neighbours")
+    blocks += guarantee_blocks(answer.guarantee, no_neighbours=none)
     if answer.epsilon:
         blocks += belief_blocks(
             answer.epsilon,
@@ -53,7 +52,7 @@ def document(answer: QueryAnswer) -> Document:
             unit=answer.guarantee.unit,
             by=Message("queries.report.this_answer"),
         )
-    blocks += _provenance_blocks(answer)
+    blocks += provenance_blocks(answer.provenance, _facts(answer))
     return Document(answer.question, f"{answer.guarantee.promise}.", tuple(blocks))
 
 
@@ -130,51 +129,20 @@ def _table_blocks(answer: QueryAnswer) -> list[Block]:
     return blocks
 
 
-def _guarantee_blocks(answer: QueryAnswer) -> list[Block]:
-    guarantee = answer.guarantee
-    neighbours = guarantee.neighbours or say("queries.report.no_neighbours")
-    facts = [
-        (say("queries.report.neighbours"), str(neighbours)),
-        *((say("queries.report.assumes"), str(text)) for text in guarantee.assumes),
-        *((say("queries.report.leaves_open"), str(text)) for text in guarantee.leaves_open),
-    ]
-    words = sentence(guarantee.protects)
-    if guarantee.simulation:
-        words = say("queries.report.simulation", text=words)
-    return [Heading(say("queries.report.promise_heading")), Paragraph(words), Facts(facts)]
-
-
-def _provenance_blocks(answer: QueryAnswer) -> list[Block]:
-    made = answer.provenance
-    seed = say("queries.report.no_seed") if made.seed is None else str(made.seed)
+def _facts(answer: QueryAnswer) -> list[tuple[str, str]]:
+    """How it was answered, and where that is recorded."""
     none = say("queries.report.none")
-    return [
-        Heading(say("queries.report.made_heading")),
-        Facts(
-            [
-                (say("queries.report.question"), answer.question),
-                (say("queries.report.method"), answer.method),
-                *(
-                    (say("queries.report.cap", name=name), short(cap))
-                    for name, cap in answer.caps.items()
-                ),
-                (say("queries.report.spent"), _spent(answer)),
-                (
-                    say("queries.report.entry"),
-                    none if answer.entry is None else str(answer.entry),
-                ),
-                (say("queries.report.head"), answer.head or none),
-                *(
-                    [(say("queries.report.repeated"), sentence(answer.stored_note))]
-                    if answer.stored
-                    else []
-                ),
-                (say("queries.report.made"), made.created),
-                (say("queries.report.seed"), seed),
-                *made.versions.items(),
-            ]
-        ),
+    facts = [
+        (say("queries.report.question"), answer.question),
+        (say("queries.report.method"), answer.method),
+        *((say("queries.report.cap", name=name), short(cap)) for name, cap in answer.caps.items()),
+        (say("queries.report.spent"), _spent(answer)),
+        (say("queries.report.entry"), none if answer.entry is None else str(answer.entry)),
+        (say("queries.report.head"), answer.head or none),
     ]
+    if answer.stored:
+        facts.append((say("queries.report.repeated"), sentence(answer.stored_note)))
+    return facts
 
 
 def _spent(answer: QueryAnswer) -> str:

@@ -36,6 +36,7 @@ from sqlglot import exp
 
 from celosia.core.errors import InputError
 from celosia.core.provenance import installed_version
+from celosia.engines.sql import DuckDBEngine
 from celosia.queries.catalogue import (
     EnforcedConstraints,
     Executor,
@@ -254,8 +255,8 @@ class CheckRecord:
 
     def _is_fixed(self, engine: SqlEngine) -> bool:
         """Whether the engine shows what is in the files, and these are as they were at first."""
-        fixed = getattr(engine, "is_fixed", False)
-        return bool(fixed and self._state is not None and self._state == _state(self._policy))
+        fixed = isinstance(engine, DuckDBEngine) and engine.is_fixed
+        return fixed and self._state is not None and self._state == _state(self._policy)
 
     def _is_at_rest(self) -> bool:
         assert self._state is not None

@@ -116,6 +116,7 @@ class StabilityAnalysis:
                 here, there = self.stabilities(left), self.stabilities(right)
                 if not there:
                     return dict(here)
+                # A row on the right that comes or goes switches every row on the left with its key.
                 partners = self._key_frequency(_left(keys), left)
                 return self._sums([here, _times(partners, there)])
             case Join():
@@ -153,6 +154,8 @@ class StabilityAnalysis:
             mine, other = self._of(left, table), self._of(right, table)
             if mine is not None and other is not None:
                 both[table] = product([mine, other])
+        # Johnson, Near & Song 2018, Fig. 3: S(join) = mf(right) S(left) + mf(left) S(right), and
+        # the product where one table moves rows on both sides.
         found: list[Mapping[str, Growth]] = [both]
         if left:
             found.append(_times(self._key_frequency(_right(join.keys), join.right), left))

@@ -92,6 +92,8 @@ def _kept_rows(capped: _CappedTable) -> exp.Union:
     crowded = _is_crowded(declared.name, caps)
     few = _rows(declared.name, columns, exp.not_(crowded))
     many = _rows(declared.name, columns, crowded)
+    # Which rows stay depends on their values alone, in an order that no other row changes: so one
+    # row that comes pushes out at most one row of each value that it shares (`table_changes`).
     # A unique column orders rows as well as all columns do, and faster.
     unique = [each.name for each in declared.columns if each.unique][:1] or columns
     order = [target.hash_values([column(each) for each in unique]), *map(column, unique)]

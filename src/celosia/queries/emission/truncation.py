@@ -94,6 +94,8 @@ def total_under(place: int, level: int, cap: int, *, signed: bool) -> exp.Sum:
 
     Numbers of people have 128 bits there, and caps at most 62: no product leaves them.
     """
+    # sum of min(x, cap) = sum of all x up to the cap + cap * number of x beyond it: the sums and
+    # numbers of one pass give the totals under all caps, whatever the number of caps is.
     ends_before = at_most(column(f"level_{place}"), level)
     beyond = exp.Mul(
         this=column(f"sign_{place}" if signed else "people"), expression=integer_literal(cap)

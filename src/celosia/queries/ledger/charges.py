@@ -206,6 +206,21 @@ class Record:
     ended: str | None = None
     reason: str | None = None
 
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Record:
+        """Read what `as_dict` wrote."""
+        return cls(
+            sequence=values["sequence"],
+            analyst=values["analyst"],
+            question=values["question"],
+            epsilon=Fraction(values["epsilon"]),
+            delta=Fraction(values["delta"]),
+            at=values["at"],
+            status=values["status"],
+            ended=values["ended"],
+            reason=values["reason"],
+        )
+
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON, amounts as fractions."""
         return {

@@ -161,8 +161,8 @@ def _analyst_names(analysts: object) -> list[tuple[str, object]]:
 def _spending(limit: object) -> Spending:
     if isinstance(limit, tuple) and len(limit) == 2:
         epsilon, delta = limit
-    elif hasattr(limit, "epsilon"):
-        epsilon, delta = limit.epsilon, getattr(limit, "delta", Fraction(0))
+    elif isinstance(limit, Spending):
+        epsilon, delta = limit.epsilon, limit.delta
     else:
         raise InputError("CEL-Q100.not_a_limit")
     return Spending(epsilon=epsilon_amount(epsilon), delta=delta_amount(delta, zero=True))

@@ -102,6 +102,8 @@ class Charge:
         Raises:
             PrivacyError: CEL-B062 the rule has no price for it.
         """
+        # A filter is proven for prices that are fixed with each loss (Rogers, Roth, Ullman & Vadhan
+        # 2016): to take the cheaper one by what is left would be a rule that answers can choose.
         if rule.name == "basic":
             return Price({EPSILON: self.epsilon, DELTA: self.delta})
         try:
@@ -133,6 +135,7 @@ class Account:
             BudgetExceeded: with the code that is given, the price and what remains.
         """
         price = charge.price(self.rule)
+        # Before the charge, never after it: a filter stops ahead of the release that would exceed.
         if self.rule.admits(self.spent + price):
             return
         raise BudgetExceeded(
@@ -249,7 +252,7 @@ class State:
             if begun in self.ended:  # one charge pays for one answer
                 raise broken_chain_error(entry.sequence)
             _, charge = self.reservations[begun]
-            self.ended[begun] = entry.head
+            self.ended[begun] = entry.head  # its charge stays, also where it failed
             if kind == "sealed" and begun in self.fresh:
                 self.answers[charge.key] = entry.head
             elif kind == "sealed":

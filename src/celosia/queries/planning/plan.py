@@ -229,6 +229,18 @@ class Part:
     error: float | None = None
     """The typical size of the noise, in the unit of the answer; None where it is not public."""
 
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Part:
+        """Read what `as_dict` wrote."""
+        return cls(
+            name=values["name"],
+            mechanism=values["mechanism"],
+            bound=values["bound"],
+            epsilon=Fraction(str(values["epsilon"])),
+            delta=Fraction(str(values["delta"])),
+            error=values["error"],
+        )
+
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
         return {

@@ -44,10 +44,7 @@ class RemotePlan:
         """The numbers that are measured, and what each costs."""
         from celosia.queries.planning.plan import Part  # loads the mechanisms
 
-        return tuple(
-            Part(**(each | {name: _amount(each[name]) for name in ("epsilon", "delta")}))
-            for each in self.facts["parts"]
-        )
+        return tuple(map(Part.from_dict, self.facts["parts"]))
 
     @property
     def epsilon(self) -> Fraction:
@@ -137,7 +134,7 @@ class RemoteLedger:
 
     def history(self, analyst: str | None = None) -> tuple[Record, ...]:
         """The last charges, with what became of them: of one analyst, or of all one may see."""
-        found = [_record(each) for each in self._get("/v1/ledger", most=10_000)["charges"]]
+        found = map(Record.from_dict, self._get("/v1/ledger", most=10_000)["charges"])
         return tuple(each for each in found if analyst in {None, each.analyst})
 
     def verify(self, *, anchor: Head | str | None = None) -> Head:
@@ -159,8 +156,3 @@ def _amount(written: float | str) -> Fraction:
 
 def _price(written: Mapping[str, str | None]) -> Price:
     return Price({name: None if text is None else Fraction(text) for name, text in written.items()})
-
-
-def _record(values: Mapping[str, Any]) -> Record:
-    amounts: dict[str, Any] = {name: Fraction(values[name]) for name in ("epsilon", "delta")}
-    return Record(**(dict(values) | amounts))

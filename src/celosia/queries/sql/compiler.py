@@ -78,10 +78,11 @@ def check_growth(question: Question) -> None:
         QueryRefused: CEL-Q023.
     """
     sizes = _sizes(question.source)
-    for each in (*question.keys, *question.aggregates):
-        tree = getattr(each, "expression", None) or getattr(each, "argument", None)
-        if tree is not None:
-            size_of(tree, sizes)
+    for key in question.keys:
+        size_of(key.expression, sizes)
+    for aggregate in question.aggregates:
+        if aggregate.argument is not None:
+            size_of(aggregate.argument, sizes)
     answers: dict[tuple[str, str], Size] = {}
     for named in question.post_processing.computed:  # each may refer to those before it
         answers["", named.name.lower()] = size_of(named.expression, answers)
