@@ -24,6 +24,8 @@ def found(text: str, **more: object) -> list[tuple[str, str]]:
     ("text", "kind", "value"),
     [
         ("The letter of Mr. Zyzzyva arrived.", "person", "Zyzzyva"),
+        ("Saw Mr Wolstenholme gladly.", "person", "Wolstenholme"),
+        ("Please call 0161 496 \n0123 soon.", "contact", "0161 496 \n0123"),
         ("It was signed by Emily Clarkson-Vane yesterday.", "person", "Emily Clarkson-Vane"),
         ("Vino con su hija, rosa cruz, ayer.", "person", "rosa cruz"),
         ("Firmado: la Dra. María de la Cruz Gómez.", "person", "María de la Cruz Gómez"),

@@ -63,6 +63,7 @@ def test_a_folded_place_covers_its_origin_and_splits_no_grapheme(
         ("600\u00a0123\u00a0456", "600 123 456"),
         ("hospi-\ntal", "hospital"),
         ("A\u200bna", "Ana"),
+        ("one  \n two", "one\ntwo"),
         ("O\u2019Neil", "O'Neil"),
         ("plain text\nas it is", "plain text\nas it is"),
     ],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from celosia.core.errors import InputError
 from celosia.core.wording import did_you_mean
-from celosia.lab import collect, graphs, masking, mechanisms, sparql, sql, tables, traces
+from celosia.lab import collect, graphs, masking, mechanisms, sparql, sql, tables, texts, traces
 from celosia.lab.study import Study
 
 _KNOWN: dict[str, Study] = {
@@ -17,6 +17,7 @@ _KNOWN: dict[str, Study] = {
         *collect.STUDIES,
         *masking.STUDIES,
         *graphs.STUDIES,
+        *texts.STUDIES,
         *traces.STUDIES,
     )
 }

@@ -1,9 +1,9 @@
 """The text that detection reads, with a map back to the text as it was written.
 
 Accents are composed, soft hyphens and characters of no width go, digits and letters of full width
-and digits of other scripts become plain ones, and a word that is broken at the end of a line is
-joined. What is found in the folded text is mapped back to cover every original character between
-its ends, and never splits a character that is shown as one.
+and digits of other scripts become plain ones, a word that is broken at the end of a line is joined,
+and spaces at both ends of a line go. What is found in the folded text is mapped back to cover every
+original character between its ends, and never splits a character that is shown as one.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 _INVISIBLE = "\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u2064\ufeff\ufe00-\ufe0f"
 _PLACES = re.compile(
-    rf"(?P<gone>[{_INVISIBLE}]+)"
+    rf"(?P<gone>[{_INVISIBLE}]+|[ \t]++(?=\r?\n)|(?<=\n)[ \t]++)"
     r"|(?<=[^\W\d_])(?P<broken>-\r?\n[ \t]*)(?=[^\W\d_])"
     r"|(?P<wide>[\uff01-\uff5e\u00a0\u2007\u202f\u3000])"
     r"|(?P<digit>(?![0-9])\d)"
@@ -25,6 +25,8 @@ _PLACES = re.compile(
 _LOOKALIKES = {"\u2010": "-", "\u2011": "-", "\u2012": "-", "\u2013": "-", "\u2212": "-",
                "\u2019": "'"}  # fmt: skip
 _SINGLE = str.maketrans(_LOOKALIKES)
+_TROUBLE = ("-\n", "-\r\n", " \n", " \r\n", "\t\n", "\n ", "\n\t")
+"""What must be folded even in plain letters."""
 _JOINED = "\u200d"
 """Joins the characters before and after it to one that is shown (emoji)."""
 
@@ -84,7 +86,7 @@ def fold(text: str) -> FoldedText:
     'García, sábado'
     """
     plain = text.translate(_SINGLE)
-    if text.isascii() and "-\n" not in text and "-\r\n" not in text:
+    if text.isascii() and not any(each in text for each in _TROUBLE):
         return FoldedText(plain, len(text))
     pieces: list[str] = []
     starts: list[int] = []

@@ -115,10 +115,10 @@ def _without_titles(
     pieces: list[tuple[int, int, str]],
 ) -> tuple[list[tuple[int, int, str]], bool]:
     """The words after titles and the first words of a sentence, and whether a title was there."""
-    is_titled = False
-    while pieces and pieces[0][2] in _TITLES:
-        is_titled = True
-        pieces = pieces[1:]
+    # "Saw Mr Ng": a title inside a run of capital words begins the name.
+    last = max((at for at, each in enumerate(pieces) if each[2] in _TITLES), default=-1)
+    is_titled = last >= 0
+    pieces = pieces[last + 1 :]
     function = word_lists.function_words()
     while pieces and pieces[0][2] in function and not _is_known(pieces[0][2]):
         is_titled = False

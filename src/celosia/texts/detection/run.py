@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from celosia.assess.recognisers import KINDS, Match
+from celosia.assess.recognisers import KINDS, ROLES, Match
 from celosia.assess.recognisers import find as find_identifiers
 from celosia.assess.recognisers.identifiers import compact
 from celosia.core.errors import InputError
@@ -114,6 +115,15 @@ def find(
     )
 
 
+_WRAPPED = re.compile(r"\d[^\n]{0,12}\n[ \t]?[^\W_]|[^\W_]{3}\n[ \t]?\d")
+"""Where the end of a line may cut a number or a date in two."""
+
+
+def _flat(text: str) -> str:
+    """The text without ends of lines, as long as it was."""
+    return text.replace("\r", " ").replace("\n", " ")
+
+
 def _named(file: SourceFile) -> int:
     """Keys and columns of a file that hold an identifier themselves."""
     return sum(bool(find_identifiers(name)) for name in file.content.names)
@@ -131,6 +141,11 @@ def _detected(
     text = folded.text
     yield from find_identifiers(text)
     yield from dates.find(text)
+    if _WRAPPED.search(text):  # a number or a date that goes on in the next line
+        flat = _flat(text)
+        for each in (*find_identifiers(flat), *dates.find(flat)):
+            if "\n" in text[each.start : each.end]:
+                yield each
     yield from names.find(words)
     yield from terms.find(words, lists)
     yield from structure.find_lines(text)
@@ -164,19 +179,37 @@ def _propagate(
     texts: Sequence[tuple[FoldedText, Words]],
     candidates: list[list[Match]],
 ) -> None:
-    """Look for every name that was found once in all documents of its person."""
+    """Look for every name and number that was found once in all documents of its person."""
     known: dict[Any, set[tuple[str, ...]]] = defaultdict(set)
+    values: dict[Any, dict[str, str]] = defaultdict(dict)
     for document, (folded, _), found in zip(collection, texts, candidates, strict=True):
         for each in found:
             if each.kind == "person" and each.score >= 0.5:
                 known[_place(document, declaration)].add(
                     people.name_words(folded.text[each.start : each.end])
                 )
+            elif ROLES[each.kind] == "direct" and each.end - each.start >= _SHORTEST_VALUE:
+                form = _flat(folded.text[each.start : each.end])
+                values[_place(document, declaration)][form] = each.kind
     searches = {place: people.NameSearch(sorted(forms)) for place, forms in known.items()}
-    for document, (_, words), found in zip(collection, texts, candidates, strict=True):
-        search = searches.get(_place(document, declaration))
-        if search is not None:
-            found.extend(search.find(words))
+    patterns = {place: _any_of(forms) for place, forms in values.items()}
+    for document, (folded, words), found in zip(collection, texts, candidates, strict=True):
+        place = _place(document, declaration)
+        if place in searches:
+            found.extend(searches[place].find(words))
+        for match in patterns[place].finditer(_flat(folded.text)) if place in patterns else ():
+            kind = values[place][match.group()]
+            found.append(Match(*match.span(), kind, "propagation", 0.8))
+
+
+_SHORTEST_VALUE = 5
+"""Characters of a number that is looked for wherever it stands."""
+
+
+def _any_of(values: Iterable[str]) -> re.Pattern[str]:
+    """The values as words of their own, the longest first."""
+    longest_first = sorted(values, key=lambda each: (-len(each), each))
+    return re.compile(rf"(?<![^\W_])(?:{'|'.join(map(re.escape, longest_first))})(?![^\W_])")
 
 
 def _place(document: Document, declaration: TextDeclaration) -> Any:

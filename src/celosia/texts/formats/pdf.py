@@ -75,7 +75,8 @@ def _hidden(content: bytes) -> dict[str, int]:
             found["attachments"] += len(file.attachments)
             for page in file.pages:
                 found["annotations"] += len(page.obj.get("/Annots", []))
-                found["images"] += len(page.images)
+                drawn = page.obj.get("/Resources", {}).get("/XObject", {})
+                found["images"] += len(drawn)
     except pikepdf.PasswordError:
         raise InputError("CEL-N003.encrypted") from None
     except (pikepdf.PdfError, ValueError, TypeError):
@@ -147,9 +148,13 @@ def _pages(texts: Iterable[str]) -> Iterator[list[str]]:
     for text in texts:
         lines: list[str] = []
         for line in text.expandtabs(4).splitlines() or [""]:
-            lines += textwrap.wrap(line, COLUMNS, drop_whitespace=False) or [""]
+            lines += [each.rstrip() for each in _wrapped(line)] or [""]
         for at in range(0, len(lines), LINES):
             yield lines[at : at + LINES]
+
+
+def _wrapped(line: str) -> list[str]:
+    return textwrap.wrap(line, COLUMNS, drop_whitespace=False)
 
 
 def _encoded(line: str) -> tuple[bytes, int]:
