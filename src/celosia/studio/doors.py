@@ -8,6 +8,7 @@ DOORS = (
     ("/mask", "Mask and synthesise", "blur_on"),
     ("/graphs", "Graphs", "hub"),
     ("/traces", "Traces", "location_on"),
+    ("/texts", "Documents", "description"),
     ("/collect", "Collect", "sensors"),
     ("/query", "Query", "query_stats"),
     ("/statistics", "Statistics", "insights"),

@@ -52,6 +52,10 @@ def _sentences() -> dict[str, str]:
         "/mask": _("Change the cells instead of generalising them, or make an artificial table."),
         "/graphs": _("Protect a social network: draw it before and after, attack it, measure it."),
         "/traces": _("Publish locations: maps before and after, known points, attacks, noise."),
+        "/texts": _(
+            "Make documents safe to publish: find names and numbers, replace them, verify the new "
+            "files."
+        ),
         "/collect": _(
             "Local differential privacy: estimate frequencies from randomised "
             "reports, and watch the estimates converge."

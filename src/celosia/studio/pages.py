@@ -14,6 +14,7 @@ PACKAGES = (
     "query",
     "statistics",
     "synthesise",
+    "texts",
     "traces",
 )
 """The doors; the pages of each are in its `pages`, a module or a package of modules."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
 from celosia.texts.documents import Collection, Document, Part
 from celosia.texts.formats import FileContent, Piece, is_known, open_file
@@ -68,7 +69,7 @@ def read(
     documents: list[Document] = []
     left_out: Counter[str] = Counter()
     for number, file in enumerate(paths):
-        progress(Step("read", number, len(paths)))
+        progress(Step(Message("texts.step.read"), number, len(paths)))
         try:
             content = open_file(file)
         except InputError as error:

@@ -83,14 +83,14 @@ def publish(
     if key is None and needs_key:
         key = Key.new(rng)
     work = _Work(found, by_kind, ActionContext(declaration.scope, key, _forbidden(found)))
-    progress(Step("replace", 0, len(found.collection)))
+    progress(Step(Message("texts.step.replace"), 0, len(found.collection)))
     work.replace_findings()
     outcomes = work.apply_models(chosen)
     texts = tuple(
         replaced(document.text, work.replacements[document.number]) for document in found.collection
     )
     files = _files(found, work, keep_names=keep_names, rng=rng)
-    progress(Step("verify", 0, len(files)))
+    progress(Step(Message("texts.step.verify"), 0, len(files)))
     verification = _verified(found, work, files).require()
     account = TextAccount.of(found, work.replacements, work.kept)
     notes = _notes(found, by_kind)

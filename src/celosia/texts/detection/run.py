@@ -13,6 +13,7 @@ from celosia.assess.recognisers import KINDS, ROLES, Match
 from celosia.assess.recognisers import find as find_identifiers
 from celosia.assess.recognisers.identifiers import compact
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.pseudonyms.keys import normal_form
 from celosia.texts.detection import dates, names, people, structure, terms
@@ -90,7 +91,7 @@ def find(
     texts: list[tuple[FoldedText, Words]] = []
     candidates: list[list[Match]] = []
     for document in collection:
-        progress(Step("find", document.number, len(collection)))
+        progress(Step(Message("texts.step.find"), document.number, len(collection)))
         folded = fold(document.text)
         words = words_of(folded.text)
         found = list(

@@ -1,0 +1,168 @@
+"""Jobs of documents: bring some and search them, publish them."""
+
+from __future__ import annotations
+
+import shutil
+import zipfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from celosia.core.progress import Step
+from celosia.studio.release_facts import guarantee_facts
+from celosia.studio.samples import Sample
+from celosia.studio.uploads import uploaded
+from celosia.studio.visitors import Work
+from celosia.studio.worker import JobProgress
+
+if TYPE_CHECKING:
+    from celosia.texts import FoundTexts, TextRelease
+
+SUFFIXES = (".txt", ".md", ".html", ".htm", ".json", ".jsonl", ".csv", ".tsv", ".docx", ".pdf")
+"""Kinds of files that hold documents."""
+SHOWN = 5
+"""Documents that a page shows."""
+LONGEST = 4000
+"""Characters of a document that a page shows."""
+
+PRESETS: dict[str, dict[str, str]] = {
+    "label": {"default": "label", "date": "generalise", "birth": "generalise", "age": "generalise"},
+    "redact": {"default": "redact"},
+    "surrogate": {
+        "default": "surrogate",
+        "date": "shift",
+        "birth": "generalise",
+        "age": "generalise",
+        "amount": "generalise",
+    },
+    "pseudonym": {"default": "pseudonym", "date": "generalise", "birth": "generalise"},
+}
+"""What is done with findings, by the name of a choice."""
+
+SAMPLES = (
+    Sample(
+        name="notes_en",
+        title="Clinical notes in English",
+        about="12 invented notes of 4 patients, with names, numbers, dates and diagnoses.",
+        python="datasets.notes(12)",
+    ),
+    Sample(
+        name="notes_es",
+        title="Clinical notes in Spanish",
+        about="12 invented notes of 4 patients, with two surnames each.",
+        python='datasets.notes(12, language="es")',
+    ),
+)
+
+
+def prepare(
+    progress: JobProgress,
+    *,
+    folder: str,
+    sample: str | None = None,
+    file: str = "",
+    shown: str = "",
+) -> dict[str, Any]:
+    """Put a sample or an uploaded file in place as `original`, and search it."""
+    work = Work.at(folder)
+    place = work.path("original")
+    shutil.rmtree(place, ignore_errors=True)
+    if sample is not None:
+        from celosia.datasets import notes
+
+        progress(Step("Making the sample", 0))
+        notes(12, language="es" if sample == "notes_es" else "en", seed=12).write(place)
+    else:
+        place.mkdir()
+        path = work.path(file)
+        with uploaded(path, shown):
+            shutil.copyfile(path, place / f"document{Path(shown).suffix.lower()}")
+            progress(Step("Reading the documents", 0))
+            _found(work)
+    progress(Step("Looking for what identifies people", 0))
+    found = _found(work, sample=sample is not None)
+    about = {
+        "sample": sample,
+        "name": shown or sample,
+        "documents": len(found.collection),
+        "findings": found.counts(),
+        "to_review": len(found.to_review()),
+        "action": "label",
+        "k": None,
+        "seed": None,
+    }
+    work.save("texts", about)
+    return about
+
+
+def _found(work: Work, *, sample: bool = False) -> FoundTexts:
+    from celosia import texts
+
+    declaration = texts.TextDeclaration(person="^(P[0-9]+)-" if sample else None)
+    return texts.find(texts.read(work.path("original"), declaration))
+
+
+def review(folder: str) -> list[list[tuple[str, str]]]:
+    """The first documents as stretches of text with the kind of each; no kind where none is."""
+    work = Work.at(folder)
+    found = _found(work, sample=bool((work.load("texts") or {}).get("sample")))
+    shown = []
+    for document in found.collection.documents[:SHOWN]:
+        pieces: list[tuple[str, str]] = []
+        last = 0
+        for each in found.of(document.number):
+            if each.span.end > LONGEST:
+                break
+            pieces.append((document.text[last : each.span.start], ""))
+            pieces.append((document.text[each.span.start : each.span.end], each.kind))
+            last = each.span.end
+        pieces.append((document.text[last:LONGEST], ""))
+        shown.append(pieces)
+    return shown
+
+
+def run(
+    progress: JobProgress, *, folder: str, action: str, k: int | None, seed: int | None = None
+) -> dict[str, Any]:
+    """Publish the documents of a work; files and `result.json` are written to its folder."""
+    from celosia import texts
+    from celosia.core.randomness import source
+
+    work = Work.at(folder)
+    sample = bool((work.load("texts") or {}).get("sample"))
+    progress(Step("Looking for what identifies people", 0))
+    found = _found(work, sample=sample)
+    models = [] if k is None else [texts.RareTerms(k=k)]
+    progress(Step("Replacing and verifying", 0))
+    actions = {**PRESETS[action], "health": "keep:reason=the subject of the documents"}
+    release = texts.publish(found, actions=actions, models=models, rng=source(seed))
+    _write(release, work.folder)
+    account = release.account
+    result = {
+        **guarantee_facts(release.guarantee),
+        "action": action,
+        "k": k,
+        "warnings": list(release.warnings),
+        "findings": dict(account.findings),
+        "untouched": account.share_untouched,
+        "verified": dict(release.verification),
+        "left_out": dict(release.left_out),
+        "texts": [text[:LONGEST] for text in release.texts[:SHOWN]],
+    }
+    work.save("result", result)
+    return result
+
+
+def _write(release: TextRelease, place: Path) -> None:
+    """The new files in one archive, the certificate and the report, under names of ours."""
+    draft = place / "published"
+    shutil.rmtree(draft, ignore_errors=True)
+    for old in (place / "published.zip", place / "published.cert.json"):
+        old.unlink(missing_ok=True)
+    release.save(draft)
+    (place / "published.cert.json").replace(place / "certificate.json")
+    with zipfile.ZipFile(place / "published.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        for each in release.files:
+            # A fixed time: that of this machine tells nothing.
+            archive.writestr(zipfile.ZipInfo(each.name, (1980, 1, 1, 0, 0, 0)), each.content)
+    release.report(place / "report.html")
+    shutil.rmtree(draft)
