@@ -118,6 +118,14 @@ def test_a_missing_engine_is_named_and_a_placeholder_refused(
         check_package("json", "spaCy")
 
 
+def test_the_doctor_warns_of_a_placeholder(monkeypatch: pytest.MonkeyPatch) -> None:
+    from celosia.cli.doctor import _models
+
+    assert all(version != "999.9.9" for version in _models().values())
+    monkeypatch.setattr("celosia.texts.detection.engines.version", lambda name: "999.9.9")
+    assert all("no real model" in text for text in _models().values())
+
+
 def facts_of(made: Notes) -> Facts:
     kinds = {name: kind_of_label(name) for name in made.facts.columns if name != "person"}
     assert all(kinds.values())

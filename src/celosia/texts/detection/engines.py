@@ -110,16 +110,20 @@ def check_package(name: str, engine: str) -> None:
         pass
 
 
-def available() -> dict[str, str]:
-    """The optional engines and models that are installed, with their versions."""
+MODELS = (
+    "es-core-news-sm",
+    "en-core-web-sm",
+    "en-core-web-md",
+    "en-core-web-lg",
+    "en-core-web-trf",
+)
+"""Language models that are looked for by name; no other is known to Celosía."""
+
+
+def installed_models() -> dict[str, str]:
+    """The language models that are installed, with their versions."""
     found = {}
-    for name in (
-        "spacy",
-        "presidio-analyzer",
-        "es-core-news-sm",
-        "en-core-web-sm",
-        "en-core-web-trf",
-    ):
+    for name in MODELS:
         try:
             found[name] = version(name)
         except PackageNotFoundError:
