@@ -5,6 +5,7 @@ Those inside see out, nobody sees in. The public names:
 - `publish`, `Schema`, `Role` and the models from `KAnonymity` to `TCloseness`: publish a table;
 - `graphs`: publish a network, attack it, measure it;
 - `traces`: publish locations and traces, attack them, release private aggregates;
+- `logs`: publish search logs, access logs and baskets;
 - `mechanisms` and `Budget`: noisy answers with exact noise, and what they cost (`accounting`);
 - `Vault` and `queries`: private answers to SQL and SPARQL under a budget;
 - `collect` and `sketches`: usage data collected from devices that need not trust the collector;
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
         datasets,
         frames,
         graphs,
+        logs,
         mechanisms,
         queries,
         sketches,
@@ -106,6 +108,7 @@ __all__ = [
     "datasets",
     "frames",
     "graphs",
+    "logs",
     "mechanisms",
     "publish",
     "queries",

@@ -206,9 +206,10 @@ def test_a_misspelt_option_names_the_help_of_its_command(run: Run) -> None:
             "celosia ",
             [
                 *("assess", "audit", "collect", "datasets", "demo", "doctor", "epsilon", "explain"),
-                *("explore", "graph", "hierarchy", "lab", "ledger", "magnitude", "mask", "policy"),
-                *("publish", "query"),
-                *("rdf", "release", "serve", "studio", "synthesise", "teach", "token", "trace"),
+                *("explore", "graph", "hierarchy", "lab", "ledger", "log", "magnitude", "mask"),
+                *("policy", "publish", "query"),
+                *("rdf", "release", "serve", "studio", "synthesise", "teach", "text", "token"),
+                "trace",
             ],
         ),
         ("celosia hierarchy ", ["build", "check"]),
@@ -249,8 +250,8 @@ def test_the_help_lists_the_commands_in_panels_by_door(
     text = _help((), run, monkeypatch).out
     titles = re.findall(r"^╭─ (.*?) ─", text, re.MULTILINE)
     assert titles == [
-        *("Options", "Tables", "Graphs", "Traces", "Queries", "Devices", "Noise and budgets"),
-        *("Checking", "Learning", "Set-up"),
+        *("Options", "Tables", "Graphs", "Documents", "Traces", "Logs", "Queries", "Devices"),
+        *("Noise and budgets", "Checking", "Learning", "Set-up"),
     ]
 
 

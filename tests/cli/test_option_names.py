@@ -8,12 +8,14 @@ from typing import Any
 
 import pytest
 
-from celosia import graphs, tables
+from celosia import graphs, logs, tables
 from celosia.cli.collect.simulate import simulate
 from celosia.cli.explore import explore
 from celosia.cli.frame import with_options
 from celosia.cli.graph.publish import publish as publish_graph
 from celosia.cli.graph.release import release as release_graph
+from celosia.cli.log.publish import publish as publish_log
+from celosia.cli.log.release import release as release_log
 from celosia.cli.magnitude import magnitude
 from celosia.cli.mask import mask
 from celosia.cli.publish import publish
@@ -39,6 +41,8 @@ IN_OTHER_FORM = {
     "progress": "a bar on the terminal",
     "rng": "--seed; without it, the system's entropy",
     "models": "--k, --l, --t and --model",
+    "method": "--method, where several may be given",
+    "log": "a file is the argument of the command",
     "assess": "--no-assess",
     "holdout": "an assessment, which has a command of its own",
 }
@@ -61,6 +65,9 @@ def options_of(command: Callable[..., Any]) -> set[str]:
         (mask_table, mask),
         (graphs.publish, publish_graph),
         (QueryRequest, query),
+        (logs.publish, publish_log),
+        (logs.publish_sets, publish_log),
+        (logs.private.keys, release_log),
         (edge_count, release_graph),
         (degree_histogram, release_graph),
         (star_count, release_graph),
@@ -70,7 +77,8 @@ def options_of(command: Callable[..., Any]) -> set[str]:
         (Quantile, quantile),
     ],
     ids=[
-        *("publish", "explore", "mask", "graph publish", "query", "edges", "histogram", "stars"),
+        *("publish", "explore", "mask", "graph publish", "query"),
+        *("log publish", "log publish --sets", "log release", "edges", "histogram", "stars"),
         *("magnitude", "collect simulate", "release sum", "release quantile"),
     ],
 )

@@ -82,6 +82,11 @@ def test_the_studies_and_their_parts_are_known() -> None:
         "traces/noise",
         "traces/attacks",
         "traces/groups",
+        "logs",
+        "logs/keys",
+        "logs/sets",
+        "logs/addresses",
+        "logs/searches",
     ]
 
 

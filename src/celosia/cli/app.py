@@ -74,6 +74,13 @@ PANELS: dict[str, dict[str, tuple[str, str, str]]] = {
             "Publish locations, check-ins and traces, and measure their disclosure risk.",
         ),
     },
+    "Logs": {
+        "log": (
+            "celosia.cli.log",
+            "app",
+            "Publish search logs, access logs and baskets, and measure their disclosure risk.",
+        ),
+    },
     "Queries": {
         "query": (
             "celosia.cli.query",

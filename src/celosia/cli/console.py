@@ -124,6 +124,7 @@ FILES = {
     "risks": "cli.file.risks",
     "schema": "cli.file.schema",
     "hierarchy": "cli.file.hierarchy",
+    "draft": "cli.file.draft",
 }
 """The files that are told at the end of a command, and the line for each."""
 

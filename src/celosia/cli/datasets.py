@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from celosia.cli import console, options
-from celosia.cli.frame import check_outputs
+from celosia.cli.frame import check_outputs, write_text
 from celosia.core.errors import InputError
 from celosia.core.messages import Message, say
 
@@ -21,6 +21,8 @@ NETWORK = "network"
 """A graph of people for `celosia graph`, in a file."""
 NOTES = "notes"
 """Invented clinical notes for `celosia text`, in a folder."""
+BASKETS = "baskets"
+"""Transactions for `celosia log publish --sets`, one a line."""
 SHOP, GRAPH = "tpch", "watdiv"
 """Tables, and facts, in a folder with a policy, rather than one table in a file."""
 FACTS_OF_SCALE = 1_000_000
@@ -106,6 +108,9 @@ def get(
     people: Annotated[
         Path | None, typer.Option(help="For network and notes: also write a table of the people.")
     ] = None,
+    hierarchy: Annotated[
+        Path | None, typer.Option(help="For baskets: also write the hierarchy of the items (CSV).")
+    ] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of the generator.")] = None,
     path: Annotated[
         Path | None, typer.Option("--path", help="The file that holds the original rows.")
@@ -130,6 +135,8 @@ def get(
     `celosia datasets get notes --rows 200 -o notes --people patients.csv`
 
     `celosia datasets get city -o pings.csv --schema trace.toml`
+
+    `celosia datasets get baskets --rows 5000 -o baskets.txt --hierarchy items.csv`
     """
     from celosia import datasets, frames
     from celosia.core.files import replacing
@@ -147,6 +154,11 @@ def get(
         _get_network(places, vertices, edges, seed, overwrite=overwrite, as_json=quiet)
         return
     _refuse(name, {"vertices": vertices, "edges": edges, "people": people})
+    if name == BASKETS:
+        _refuse(name, {"scale": scale, "triples": triples, "path": path, "schema": schema})
+        _get_baskets(output, hierarchy, rows, seed, overwrite=overwrite, as_json=quiet)
+        return
+    _refuse(name, {"hierarchy": hierarchy})
     if name in {SHOP, GRAPH}:
         _refuse(name, {"rows": rows, "schema": schema, "path": path})
         if name == GRAPH:
@@ -246,6 +258,36 @@ def _get_graph(
         return
     console.show(say("cli.datasets.policy", policy=policy))
     console.show(f"{graph}: {folder}", strong=True)
+
+
+def _get_baskets(
+    output: Path,
+    hierarchy: Path | None,
+    rows: int | None,
+    seed: int | None,
+    *,
+    overwrite: bool,
+    as_json: bool,
+) -> None:
+    """Write baskets, one a line, with the hierarchy of their items beside them."""
+    from celosia.datasets.baskets import SEED, TRANSACTIONS, baskets
+    from celosia.tables.hierarchies import write_hierarchy
+
+    check_outputs({"release": output, "hierarchy": hierarchy}, overwrite=overwrite)
+    made = baskets(TRANSACTIONS if rows is None else rows, seed=SEED if seed is None else seed)
+    write_text(
+        output, "".join("\t".join(items) + "\n" for items in made.transactions.sets()), overwrite
+    )
+    if hierarchy is not None:
+        write_hierarchy(made.hierarchy, hierarchy)
+    count = made.transactions.count
+    if as_json:
+        paths = {"data": output, "hierarchy": hierarchy}
+        written = {name: str(path) for name, path in paths.items() if path is not None}
+        console.show_json({"transactions": count} | written)
+        return
+    console.show_files({"hierarchy": hierarchy})
+    console.show(say("cli.datasets.baskets", count=count, output=output), strong=True)
 
 
 def _get_network(

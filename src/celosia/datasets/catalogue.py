@@ -17,6 +17,8 @@ from celosia.datasets.adult import adult
 from celosia.datasets.census import COLUMNS, census
 from celosia.datasets.city import COLUMNS as CITY_COLUMNS
 from celosia.datasets.city import city_points
+from celosia.datasets.searches import COLUMNS as SEARCH_COLUMNS
+from celosia.datasets.searches import search_records
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +68,14 @@ def catalogue() -> tuple[Dataset, ...]:
             source="generated",
             load="datasets.city().frame",
         ),
+        Dataset(
+            name="searches",
+            title=Message("datasets.title.searches"),
+            rows=137_850,
+            columns=SEARCH_COLUMNS,
+            source="generated",
+            load="datasets.searches().frame",
+        ),
         *_on_devices(),
         *_examples(),
     )
@@ -86,6 +96,7 @@ def load(
         "census": (census, {"rows", "seed"}),
         "adult": (adult, {"path"}),
         "city": (city_points, {"rows", "seed"}),
+        "searches": (search_records, {"rows", "seed"}),
         "exponential": (telemetry.exponential, {"rows", "seed"}),
         "normal": (telemetry.normal, {"rows", "seed"}),
         "letters": (telemetry.letters, {"rows", "seed"}),

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from celosia.core.errors import InputError
 from celosia.core.wording import did_you_mean
-from celosia.lab import collect, graphs, masking, mechanisms, sparql, sql, tables, texts, traces
+from celosia.lab import (
+    collect,
+    graphs,
+    logs,
+    masking,
+    mechanisms,
+    sparql,
+    sql,
+    tables,
+    texts,
+    traces,
+)
 from celosia.lab.study import Study
 
 _KNOWN: dict[str, Study] = {
@@ -19,6 +30,7 @@ _KNOWN: dict[str, Study] = {
         *graphs.STUDIES,
         *texts.STUDIES,
         *traces.STUDIES,
+        *logs.STUDIES,
     )
 }
 

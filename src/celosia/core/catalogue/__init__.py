@@ -29,6 +29,7 @@ FAMILIES = {
     "general": "CIX",
     "graphs": "G",
     "lab": "L",
+    "logs": "U",
     "masking": "VY",
     "mechanisms": "M",
     "queries": "Q",

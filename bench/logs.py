@@ -1,0 +1,84 @@
+"""Logs and sets: prefix-preserving addresses, thresholds, k^m-anonymity and private keys.
+
+Rates and seconds on this machine beside the bars that they must pass; one row in a hundred of the
+peers' code runs here, for none of them has these kinds.
+"""
+
+from __future__ import annotations
+
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from bench.timing import seconds
+from celosia import datasets
+from celosia.core.pseudonyms.crypto_pan import CryptoPan
+from celosia.core.randomness import System
+from celosia.logs import KmAnonymity, SetContext, UserThreshold, publish, read
+from celosia.logs.private import GaussianKeys, KeyData
+from celosia.logs.sets.item_tree import ItemTree
+
+LINES = 500_000
+"""Lines of the access log that is read; the bar of 90 s is for 10 million."""
+
+
+def run(*, rows: int = 1_000_000) -> dict[str, dict[str, Any]]:
+    """Seconds, and bars that the same work must stay within."""
+    rng = np.random.default_rng(1)
+    taken: dict[str, float] = {}
+    bars: dict[str, str] = {}
+    addresses = rng.integers(0, 2**32, rows, dtype=np.uint32)
+    pan = CryptoPan(bytes(range(32)))
+    took = seconds(lambda: pan.ipv4(addresses))
+    taken["Crypto-PAn, IPv4 addresses a second"] = rows / took
+    bars["Crypto-PAn, IPv4 addresses a second"] = ">= 800,000"
+    with TemporaryDirectory() as folder:
+        path = f"{folder}/access.log"
+        _write_access_log(path, LINES)
+        took = seconds(lambda: publish(read(path), UserThreshold(k=10), assess=False), repeat=1)
+    taken["access log, fields and threshold, lines a second"] = LINES / took
+    bars["access log, fields and threshold, lines a second"] = ">= 111,000"
+    made = datasets.baskets(100_000, 1_000, 10)
+    context = SetContext(tree=ItemTree.of(made.hierarchy))
+    for m, bar in ((2, "<= 30 s"), (3, "<= 300 s")):
+        method = KmAnonymity(k=5, m=m)
+        taken[f"k^m, k = 5, m = {m}, 100,000 baskets"] = seconds(
+            lambda method=method: method.apply(made.transactions, context, rng=System()),  # type: ignore[misc]
+            repeat=1,
+        )
+        bars[f"k^m, k = 5, m = {m}, 100,000 baskets"] = bar
+    pairs = 10 * rows
+    shares = np.cumsum(1 / np.arange(1, rows // 10 + 1))
+    codes = np.searchsorted(shares / shares[-1], rng.random(pairs))
+    data = KeyData(
+        rng.integers(0, rows // 2, pairs),
+        np.minimum(codes, rows // 10 - 1),
+        pl.Series(np.arange(rows // 10)).cast(pl.String),
+    )
+    mechanism = GaussianKeys(epsilon=1, delta=1e-8, per_person=20)
+    taken[f"private keys of {pairs} pairs"] = seconds(
+        lambda: mechanism.release(data, rng=System()), repeat=1
+    )
+    bars[f"private keys of {pairs} pairs"] = "<= 10 s"
+    return {"measured": {name: round(value, 2) for name, value in taken.items()}, "bars": bars}
+
+
+def _write_access_log(path: str, lines: int) -> None:
+    rng = np.random.default_rng(2)
+    frame = pl.DataFrame(
+        {
+            "a": rng.integers(0, 256, lines),
+            "b": rng.integers(1, 255, lines),
+            "page": np.minimum(rng.zipf(1.5, lines), 5_000),
+            "second": rng.integers(0, 60, lines),
+        }
+    )
+    text = frame.select(
+        pl.format(
+            '10.0.{}.{} - - [10/Oct/2025:13:55:{} +0000] "GET /p/{} HTTP/1.1" 200 512 "-" "curl/8"',
+            "a", "b", pl.col("second").cast(pl.String).str.zfill(2), "page",
+        )
+    )  # fmt: skip
+    text.write_csv(path, include_header=False, quote_style="never")

@@ -1,0 +1,216 @@
+"""`celosia log publish`: protect a log or sets, and write them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+
+import typer
+
+from celosia.cli import console, options
+from celosia.cli.frame import ReleaseOutputs
+from celosia.cli.log.input_options import LogFile, LogInput
+from celosia.core.errors import InputError
+from celosia.core.messages import say
+
+if TYPE_CHECKING:
+    from celosia.core.progress import Progress
+    from celosia.logs.method import LogMethod, SetMethod
+    from celosia.logs.release import LogRelease, SetRelease
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogOutputs(ReleaseOutputs):
+    """The outputs of a published log; sets are written as lines or as JSON."""
+
+    called: ClassVar[str] = "release"
+
+    report: options.PrivateReport = None
+
+    def check_format(self, output: Path) -> None:
+        """What is written depends on the method: the release itself checks it before it writes."""
+
+
+def publish(
+    log: LogFile,
+    given: LogInput,
+    outputs: LogOutputs,
+    min_people: Annotated[
+        int | None,
+        typer.Option(
+            "--min-people",
+            metavar="K",
+            help="Publish a query only if at least K different persons asked it.",
+        ),
+    ] = None,
+    km: Annotated[
+        tuple[int, int] | None,
+        typer.Option(
+            "--km",
+            metavar="K M",
+            help="With --sets, k^m-anonymity: every set of up to M items is in at least K "
+            "transactions.",
+        ),
+    ] = None,
+    methods: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--method",
+            metavar="NAME[:KEY=VALUE,...]",
+            help="Method with its parameters (list: celosia log methods); repeat it for more.",
+        ),
+    ] = None,
+    sets: Annotated[
+        bool, typer.Option("--sets", help="Publish the set of items of each person, or baskets.")
+    ] = False,
+    hierarchy: Annotated[
+        Path | None, typer.Option(help="With --sets: the hierarchy of the items (CSV).")
+    ] = None,
+    sensitive: Annotated[
+        Path | None, typer.Option(help="With --sets: file with one sensitive item a line.")
+    ] = None,
+    no_assess: Annotated[
+        bool, typer.Option("--no-assess", help="Do not check, attack or measure the release.")
+    ] = False,
+    seed: options.Seed = None,
+) -> None:
+    """Publish a log, or the sets of items of its persons.
+
+    Fields that identify by themselves (persons, addresses, agents, times) are always treated; give
+    --method fields:... to choose how. Columns that are not declared are never published.
+
+    **Examples**
+
+    `celosia log publish access.log --min-people 10 -o safe.csv --report report.html`
+
+    `celosia log publish searches.csv --declare log.toml --min-people 5 -o safe.parquet`
+
+    `celosia log publish searches.csv --declare log.toml --method user-microaggregation:5`
+
+    `celosia log publish searches.csv --declare log.toml --method fields:person=pseudonym`
+
+    `celosia log publish baskets.txt --sets --km 5 2 --hierarchy items.csv -o safe.txt`
+
+    `celosia log publish baskets.txt --sets --method disassociation:5 -o safe.json`
+    """
+    outputs.check(inputs=(log, given.declare, hierarchy, sensitive))
+    wanted = _methods(methods, min_people, km)
+    _check(wanted, sets=sets, hierarchy=hierarchy, sensitive=sensitive)
+    with outputs.working() as progress:
+        if sets:
+            release: LogRelease | SetRelease = _publish_sets(
+                log, given, wanted[0], hierarchy, sensitive, progress,
+                assess=not no_assess, seed=seed,
+            )  # fmt: skip
+        else:
+            release = _publish_log(log, given, wanted, progress, assess=not no_assess, seed=seed)
+        outputs.save(release)
+    outputs.finish(release, lambda: _show(release))
+
+
+def _methods(
+    written: list[str] | None, min_people: int | None, km: tuple[int, int] | None
+) -> list[LogMethod | SetMethod[Any]]:
+    from celosia.logs.registry import method_from, method_from_text
+
+    made = [method_from_text(each) for each in written or ()]
+    if min_people is not None:
+        made.append(method_from("user-threshold", {"k": min_people}))
+    if km is not None:
+        made.append(method_from("km-anonymity", {"k": km[0], "m": km[1]}))
+    return made
+
+
+def _check(
+    methods: list[LogMethod | SetMethod[Any]],
+    *,
+    sets: bool,
+    hierarchy: Path | None,
+    sensitive: Path | None,
+) -> None:
+    """Refuse, before any work, methods and options that do not go together."""
+    from celosia.logs.method import LogMethod, SetMethod
+
+    if not sets:
+        if hierarchy is not None or sensitive is not None:
+            raise InputError("CEL-U044")
+        for method in methods:
+            if not isinstance(method, LogMethod):
+                raise InputError("CEL-U023.sets", method=method.method_name)
+        return
+    if len(methods) != 1:
+        key = "CEL-U023.twice" if methods else "CEL-U023.no_method"
+        raise InputError(key, method=methods[-1].method_name if methods else "")
+    if not isinstance(methods[0], SetMethod):
+        raise InputError("CEL-U023.records", method=methods[0].method_name)
+
+
+def _publish_log(
+    path: Path,
+    given: LogInput,
+    methods: list[Any],
+    progress: Progress,
+    *,
+    assess: bool,
+    seed: int | None,
+) -> LogRelease:
+    from celosia import logs
+    from celosia.core.randomness import source
+
+    return logs.publish(
+        given.read(path), methods, assess=assess, rng=source(seed), progress=progress
+    )
+
+
+def _publish_sets(
+    path: Path,
+    given: LogInput,
+    method: Any,
+    hierarchy: Path | None,
+    sensitive: Path | None,
+    progress: Progress,
+    *,
+    assess: bool,
+    seed: int | None,
+) -> SetRelease:
+    from celosia import logs
+    from celosia.core.randomness import source
+    from celosia.logs.run import read_items
+
+    return logs.publish_sets(
+        given.read_sets(path),
+        method,
+        hierarchy=hierarchy,
+        sensitive=() if sensitive is None else read_items(sensitive),
+        declare=given.declare,
+        assess=assess,
+        rng=source(seed),
+        progress=progress,
+    )
+
+
+def _show(release: LogRelease | SetRelease) -> None:
+    from celosia.core.release_report import format_numbers
+    from celosia.logs.report import FACTS, REASONS, UTILITY
+
+    for name, count in release.left_out.items():
+        console.note(say("cli.log.left_out", reason=REASONS[name], count=count))
+    for each in release.methods:
+        numbers = format_numbers(each.facts, FACTS)
+        console.show(f"{each.method}: {numbers}" if numbers else each.method)
+    if release.account.attacks:
+        console.show_table(
+            say("cli.log.singled_out"),
+            console.columns("attack", "before:.2%", "after:.2%"),
+            [
+                [str(after.name), before.share_exposed, after.share_exposed]
+                for before, after in zip(
+                    release.account.before, release.account.attacks, strict=True
+                )
+            ],
+        )
+    for name, value in release.account.utility.items():
+        console.show(f"{UTILITY[name]}: {console.number(value, '.2%')}")
+    if release.account.violations == 0:
+        console.show(say("cli.log.checked"))

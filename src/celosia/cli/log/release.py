@@ -1,0 +1,170 @@
+"""`celosia log release` and `plan`: frequent queries with differential privacy."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from celosia.cli import console, options
+from celosia.cli.frame import AnswerOutputs, JsonOutputs
+from celosia.cli.log.input_options import LogInput
+from celosia.core.messages import say
+
+if TYPE_CHECKING:
+    from celosia.logs import Log
+    from celosia.logs.private import PlanRow
+
+
+class Of(StrEnum):
+    """What is named."""
+
+    QUERIES = "queries"
+    CLICKS = "clicks"
+    QUERY_CLICKS = "query-clicks"
+    PAIRS = "pairs"
+
+
+class KeyMethod(StrEnum):
+    """The mechanism."""
+
+    AUTO = "auto"
+    LAPLACE = "laplace"
+    OPTIMAL = "optimal"
+    GAUSSIAN = "gaussian"
+
+
+class Statistic(StrEnum):
+    """What is released."""
+
+    KEYS = "keys"
+
+
+Delta = Annotated[
+    float, typer.Option(help="Chance that the promise fails; far below one in the persons.")
+]
+
+
+def release(
+    statistic: Annotated[Statistic, typer.Argument(help="What to release: keys.")],
+    log: Annotated[Path, typer.Argument(help="The log, as for celosia log publish.")],
+    given: LogInput,
+    outputs: AnswerOutputs,
+    epsilon: options.Epsilon,
+    delta: Delta,
+    per_person: Annotated[
+        int,
+        typer.Option(help="Distinct keys of a person that count; do not choose it from the data."),
+    ] = 1,
+    of: Annotated[
+        Of, typer.Option(help="What is named: queries, clicks, both together, or pairs of items.")
+    ] = Of.QUERIES,
+    method: Annotated[
+        KeyMethod,
+        typer.Option(help="laplace (with counts), optimal (names only), gaussian (many keys)."),
+    ] = KeyMethod.AUTO,
+    top: Annotated[
+        int | None, typer.Option(help="Release so many keys at most, the most frequent ones.")
+    ] = None,
+    confidence: Annotated[
+        float, typer.Option(help="Probability that an interval holds the exact count.")
+    ] = 0.95,
+    seed: options.Seed = None,
+) -> None:
+    """Release the frequent queries, clicks or pairs of a log with differential privacy.
+
+    The privacy unit is the person with all records. Which keys exist is private: a key is named
+    only if its noisy number of persons is large.
+
+    **Examples**
+
+    `celosia log release keys searches.csv --declare log.toml --epsilon 1 --delta 1e-6`
+
+    `celosia log release keys searches.csv --declare log.toml -e 1 --delta 1e-6 --per-person 20`
+
+    `celosia log release keys searches.csv --declare log.toml -e 1 --delta 1e-6 --of pairs --top 50`
+    """
+    from celosia.cli.release import display
+    from celosia.core.randomness import source
+    from celosia.logs import private
+
+    del statistic  # one so far
+    outputs.check(inputs=(log, given.declare))
+    with outputs.working():
+        private.mechanism_for(epsilon, delta, per_person, method.value)  # before any work
+        read = given.read(log)
+        answer = private.keys(
+            read,
+            epsilon=epsilon,
+            delta=delta,
+            per_person=per_person,
+            of=of.value,
+            method=method.value,
+            top=top,
+            confidence=confidence,
+            rng=source(seed),
+        )
+        outputs.save(answer)
+    _note_delta(read, delta)
+    outputs.finish(answer, lambda: display.show_answer(answer))
+
+
+def _note_delta(log: Log, delta: float) -> None:
+    """For the curator alone: the number of persons is private, and in no release."""
+    if delta * log.persons >= 1:
+        console.note(say("logs.private.small_delta"))
+
+
+def plan(
+    outputs: JsonOutputs,
+    people: Annotated[int, typer.Option(help="Persons of the simulated log.")],
+    epsilon: options.Epsilon,
+    delta: Delta,
+    per_person: Annotated[
+        list[int] | None,
+        typer.Option(help="Keys of a person that count; repeat it to compare. Default: 1 to 50."),
+    ] = None,
+    runs: Annotated[int, typer.Option(help="Runs that are averaged.")] = 5,
+    seed: Annotated[int, typer.Option(help="Seed of the simulation.")] = 1,
+) -> None:
+    """Show how many keys each mechanism would name, on a simulated log of a declared size.
+
+    **Examples**
+
+    `celosia log plan --people 5000 --epsilon 1 --delta 1e-5`
+
+    `celosia log plan --people 20000 -e 0.5 --delta 1e-6 --per-person 5 --per-person 20 --json`
+    """
+    from dataclasses import asdict
+
+    from celosia import datasets
+    from celosia.logs import private
+
+    with outputs.working(None) as progress:
+        rows = private.plan(
+            datasets.searches(people).log(),
+            epsilon=epsilon,
+            delta=delta,
+            per_person=per_person or private.PER_PERSON,
+            runs=runs,
+            seed=seed,
+            progress=progress,
+        )
+    best = max(rows, key=lambda row: row.keys)
+    outputs.show(
+        lambda: [asdict(row) for row in rows],
+        lambda: _show_plan(rows),
+        say("cli.log.plan_best", method=best.method, per_person=best.per_person, keys=best.keys),
+    )
+
+
+def _show_plan(rows: list[PlanRow]) -> None:
+    console.show_table(
+        say("cli.log.plan"),
+        console.columns(
+            "per_person:,", "method", "keys_named:,.1f", "share_of_records:.1%", "least_persons:,"
+        ),
+        [[row.per_person, row.method, row.keys, row.records, row.least_persons] for row in rows],
+    )

@@ -1,0 +1,78 @@
+"""Thresholds and chances of private keys, and ZEALOUS where it is the Laplace threshold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+
+from celosia.core.progress import Progress, Step
+from celosia.lab.findings import Row
+from celosia.lab.tolerance import EXACT, Cell, Tolerance
+from celosia.logs.private import GaussianKeys, LaplaceKeys, OptimalKeys
+from celosia.logs.private.thresholds import (
+    gaussian_deviation,
+    gaussian_threshold,
+    korolova_printed,
+    korolova_threshold,
+)
+from celosia.mechanisms.noise import DiscreteLaplace
+
+EPSILON, DELTA = 1, 1e-5
+_DIGITS = Tolerance(absolute=6e-4)
+_DEVIATION = Tolerance(absolute=6e-6)
+
+PUBLISHED = {1: (11.820, 11.820), 5: (63.146, 67.146), 20: (277.310, 296.310)}
+"""For m keys a person: the threshold for distinct keys, and as Korolova et al. 2009 print it."""
+
+OPTIMAL = {1: (12, 23), 5: (55, 110), 20: (217, 434)}
+"""Persons from which on a key is named with a chance of a half, and always."""
+
+GAUSSIAN = {1: 18.157, 20: 19.747, 100: 20.790}
+
+
+def zealous_chance(count: int, *, scale: Fraction, first: int, second: int) -> float:
+    """The chance that ZEALOUS releases an item of a count, with discrete noise.
+
+    (1) items with a true count below `first` are dropped; (2) the others get Laplace noise; (3)
+    those above `second` are released. With first = 1 nothing is dropped that has a count at all,
+    and it is the Laplace threshold. Reference: Goetz, Machanavajjhala, Wang, Xiao and Gehrke 2012.
+    """
+    if count < first:
+        return 0.0
+    return DiscreteLaplace(scale).tail(second + 1 - count)
+
+
+def rows(progress: Progress) -> Iterable[Row]:
+    """Every cell, computed again."""
+    progress(Step("keys", 0))
+    for m, (ours, printed) in PUBLISHED.items():
+        yield _row(f"m={m}", "threshold", ours, korolova_threshold(EPSILON, DELTA, m), _DIGITS)
+        yield _row(
+            f"m={m}", "threshold as printed", printed, korolova_printed(EPSILON, DELTA, m), _DIGITS
+        )
+    laplace = LaplaceKeys(epsilon=EPSILON, delta=DELTA)
+    yield _row("discrete", "least noisy count", 13, laplace.threshold, EXACT)
+    low = LaplaceKeys(epsilon=0.5, delta=1e-6)
+    yield _row("discrete, 1/2, 1e-6", "least noisy count", 28, low.threshold, EXACT)
+    for m, (half, certain) in OPTIMAL.items():
+        rule = OptimalKeys(epsilon=EPSILON, delta=DELTA, per_person=m)
+        yield _row(f"optimal, m={m}", "named half the time", half, rule.least_persons, EXACT)
+        yield _row(f"optimal, m={m}", "always named", certain, rule.certain_persons, EXACT)
+    sigma = gaussian_deviation(EPSILON, DELTA / 2)
+    yield _row("gaussian", "deviation", 3.88414, sigma, _DEVIATION)
+    for m, threshold in GAUSSIAN.items():
+        found = gaussian_threshold(sigma, DELTA / 2, m)
+        yield _row(f"gaussian, m={m}", "threshold", threshold, found, _DIGITS)
+    drawn = GaussianKeys(epsilon=EPSILON, delta=DELTA, per_person=20)
+    yield _row("gaussian, drawn", "threshold", 19.747, drawn.threshold, Tolerance(absolute=2e-3))
+    same = all(
+        zealous_chance(n, scale=laplace.law.scale, first=1, second=laplace.threshold - 1)
+        == laplace.chance(n)
+        for n in range(60)
+    )
+    yield _row("ZEALOUS with a first threshold of 1", "is the Laplace threshold", "yes",
+               "yes" if same else "no", EXACT)  # fmt: skip
+
+
+def _row(run: str, cell: str, published: Cell, computed: Cell, near: Tolerance) -> Row:
+    return Row(run, cell, published, computed, near.matches(published, computed))

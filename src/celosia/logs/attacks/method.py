@@ -1,0 +1,216 @@
+"""Attacks on a published log by their names, with declared parameters."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from hashlib import md5, sha1, sha256
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+import polars as pl
+
+from celosia.core.messages import Message
+from celosia.core.methods import Method, parameter
+from celosia.core.notation import method_from_text
+from celosia.core.randomness import Source
+from celosia.logs.account import linked_units, release_postings
+from celosia.logs.arrays import people_per_item
+from celosia.logs.attacks.result import LogAttack
+from celosia.logs.attacks.unicity import known_items
+from celosia.logs.fields.times import parse_times
+from celosia.logs.log import Log
+from celosia.logs.readers import transactions_of
+from celosia.logs.records.identifiers import holds_identifier
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class AttackedLog:
+    """A log and its release; without one, the log under pseudonyms and nothing else."""
+
+    original: Log
+    release: Log | None = None
+
+    @property
+    def published(self) -> Log:
+        """What the attacker sees."""
+        return self.original if self.release is None else self.release
+
+
+class LogAttackMethod(Method, ABC):
+    """An attack; a frozen dataclass whose fields are its parameters."""
+
+    @abstractmethod
+    def run(self, attacked: AttackedLog, *, rng: Source) -> LogAttack:
+        """Attack a release with what may be known of the original."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class KnownItems(LogAttackMethod):
+    """A few queries of a person are known; the attacker looks for records that hold all of them."""
+
+    method_name: ClassVar[str] = "known-items"
+
+    items: int = parameter(2, least=1, most=20, is_main=True)
+    choice: Literal["random", "rare"] = parameter("random")
+
+    def run(self, attacked: AttackedLog, *, rng: Source) -> LogAttack:
+        sets = transactions_of(attacked.original)
+        where = None
+        if attacked.release is not None:
+            where = release_postings(attacked.original, attacked.release)
+        return known_items(sets, where, items=self.items, choice=self.choice, rng=rng)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RareQueries(LogAttackMethod):
+    """Queries that one person alone asked, and searches for oneself, as in the AOL log of 2006.
+
+    Exposed is a person with a published query that nobody else asked.
+    """
+
+    method_name: ClassVar[str] = "rare-queries"
+
+    def run(self, attacked: AttackedLog, *, rng: Source) -> LogAttack:
+        original = attacked.original
+        codes, texts = original.queries
+        held = people_per_item(original.people, codes, len(texts))
+        shown, names = attacked.published.queries
+        is_shown = np.isin(texts.to_numpy(), names.gather(np.unique(shown)).to_numpy())
+        is_rare = (held == 1) & is_shown
+        named = np.zeros(len(texts), dtype=bool)
+        places = np.flatnonzero(is_shown)
+        named[places] = holds_identifier(texts.gather(places), names=True)
+        exposed = np.unique(original.people[is_rare[codes]]).size
+        own = np.unique(original.people[(is_rare & named)[codes]]).size
+        return LogAttack(
+            name=Message("logs.attack.rare"),
+            assumption=Message("logs.attack.knows_rare_queries"),
+            mitigation=Message("logs.attack.prevent_rare"),
+            targets=original.persons,
+            exposed=int(exposed),
+            facts={"persons_with_own_name_or_number": int(own)},
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class SessionLinking(LogAttackMethod):
+    """Link the first half of a person's records to the second half by their queries.
+
+    The attacker sees two sets of records under different pseudonyms and takes, for each set of the
+    first half, the set of the second that has most in common with it, rare queries counting more.
+    """
+
+    method_name: ClassVar[str] = "session-linking"
+
+    persons: int = parameter(2000, least=2)
+
+    def run(self, attacked: AttackedLog, *, rng: Source) -> LogAttack:
+        from scipy.sparse import csr_array
+
+        published = attacked.published
+        moments = parse_times(attacked.original.column("time"), attacked.original.declaration)
+        people = attacked.original.people
+        codes, texts = attacked.original.queries
+        shown, names = published.queries
+        is_shown = np.isin(texts.to_numpy(), names.gather(np.unique(shown)).to_numpy())
+        seconds = moments.dt.epoch("s").fill_null(0).to_numpy()
+        is_late = seconds > np.median(seconds)
+        kept = is_shown[codes]
+        targets = np.intersect1d(people[kept & ~is_late], people[kept & is_late])
+        targets = targets[rng.permutation(len(targets))[: self.persons]]
+        place = np.full(int(people.max()) + 1, -1)
+        place[targets] = np.arange(len(targets))
+        held = people_per_item(people, codes, len(texts))
+        weight = np.log(attacked.original.persons / np.maximum(held, 1)) + 1e-9
+
+        def half(which: Any) -> Any:
+            rows = kept & which & (place[people] >= 0)
+            values = weight[codes[rows]]
+            shape = (len(targets), len(texts))
+            found = csr_array((values, (place[people[rows]], codes[rows])), shape=shape)
+            norms = np.sqrt(np.asarray(found.multiply(found).sum(axis=1)).reshape(-1))
+            return found / np.maximum(norms, 1e-12)[:, None]
+
+        right = 0
+        # Where no pseudonym and no session is published, no two records belong together.
+        is_linked = attacked.release is None or bool(
+            (np.bincount(linked_units(attacked.release)) > 1).any()
+        )
+        if len(targets) and is_linked:
+            likeness = csr_array(half(~is_late)) @ csr_array(half(is_late)).T
+            best = np.asarray(likeness.toarray()).argmax(axis=1)
+            right = int((best == np.arange(len(targets))).sum())
+        return LogAttack(
+            name=Message("logs.attack.linking"),
+            assumption=Message("logs.attack.knows_sessions"),
+            mitigation=Message("logs.attack.prevent_linking"),
+            targets=len(targets),
+            exposed=right,
+            left_out=attacked.original.persons - len(targets),
+            chance=1 / max(1, len(targets)),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class HashColumns(LogAttackMethod):
+    """Undo plain hashes of identifiers by listing the domain they come from.
+
+    Exposed is a published value that is the MD5, SHA-1 or SHA-256 of a small number, of an address,
+    or of an identifier that the attacker has a list of.
+    """
+
+    method_name: ClassVar[str] = "hash-columns"
+
+    numbers: int = parameter(100_000, least=0, most=10**9)
+
+    def run(self, attacked: AttackedLog, *, rng: Source) -> LogAttack:
+        frame = attacked.published.published if attacked.release else attacked.original.frame
+        wanted: set[str] = set()
+        for column in frame.iter_columns():
+            if column.dtype == pl.String:
+                found = column.drop_nulls().unique().str.to_lowercase()
+                wanted |= set(found.filter(found.str.contains(r"^(?:[0-9a-f]{2}){16,32}$")))
+        hits = 0
+        if wanted:
+            hits = len(wanted & self._digests(attacked.original))
+        return LogAttack(
+            name=Message("logs.attack.hashes"),
+            assumption=Message("logs.attack.knows_domain"),
+            mitigation=Message("logs.attack.prevent_hashes"),
+            targets=len(wanted),
+            exposed=hits,
+        )
+
+    def _digests(self, original: Log) -> set[str]:
+        known = [str(number) for number in range(self.numbers)]
+        known += [f"192.0.2.{n}" for n in range(256)] + [f"10.0.0.{n}" for n in range(256)]
+        for role in ("person", "ip", "session"):
+            if role in original.declaration.columns:
+                known += original.column(role).cast(pl.String).drop_nulls().unique().to_list()
+        return {
+            hashed(text.encode(), usedforsecurity=False).hexdigest()
+            for text in known
+            for hashed in (md5, sha1, sha256)
+        }
+
+
+ATTACKS: dict[str, type[LogAttackMethod]] = {
+    each.method_name: each for each in (HashColumns, KnownItems, RareQueries, SessionLinking)
+}
+
+DEFAULT: tuple[LogAttackMethod, ...] = (
+    KnownItems(items=1),
+    KnownItems(items=2),
+    KnownItems(items=4),
+    RareQueries(),
+)
+
+
+def attack_from_text(text: str) -> LogAttackMethod:
+    """An attack in the notation of the command line.
+
+    >>> attack_from_text("known-items:3")
+    KnownItems(items=3, choice='random')
+    """
+    return method_from_text(ATTACKS, text)

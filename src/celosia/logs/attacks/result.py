@@ -1,0 +1,101 @@
+"""The result of an attack on a published log or on published sets; counts only, no values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from math import sqrt
+from typing import Any
+
+from celosia.core.messages import Message, say
+from celosia.core.report import Block, Facts, Heading, Paragraph
+from celosia.core.wording import sentence
+
+Z95 = 1.959964
+"""The normal quantile of a 95 % interval."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogAttack:
+    """How many of the targets an attacker finds."""
+
+    name: str
+    assumption: str
+    """What the attacker must know."""
+    mitigation: str
+    """How to prevent it."""
+    targets: int
+    exposed: int
+    """Targets for whom the attack succeeds."""
+    left_out: int = 0
+    """Persons who have too few records to be attacked so."""
+    chance: float = 0.0
+    """The share of targets that a random choice among the candidates finds."""
+    smallest: int | None = None
+    """The fewest candidates that a target has."""
+    facts: Mapping[str, int | float] = field(default_factory=dict)
+
+    @property
+    def share_exposed(self) -> float:
+        """The share of the targets for whom the attack succeeds."""
+        return self.exposed / self.targets if self.targets else 0.0
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """A 95 % interval of the share (Wilson 1927): targets are a sample of what is known.
+
+        >>> low, high = LogAttack(name="n", assumption="a", mitigation="m", targets=100,
+        ...     exposed=50).interval
+        >>> round(low, 3), round(high, 3)
+        (0.404, 0.596)
+        """
+        if not self.targets:
+            return 0.0, 1.0
+        share, count = self.share_exposed, self.targets
+        centre = (share + Z95**2 / (2 * count)) / (1 + Z95**2 / count)
+        spread = sqrt(share * (1 - share) / count + Z95**2 / (4 * count**2))
+        spread *= Z95 / (1 + Z95**2 / count)
+        return max(0.0, centre - spread), min(1.0, centre + spread)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {
+            "name": self.name,
+            "assumption": self.assumption,
+            "mitigation": self.mitigation,
+            "targets": self.targets,
+            "exposed": self.exposed,
+            "left_out": self.left_out,
+            "share_exposed": self.share_exposed,
+            "interval": list(self.interval),
+            "chance": self.chance,
+            "smallest": self.smallest,
+            "facts": dict(self.facts),
+        }
+
+    def blocks(self) -> list[Block]:
+        """The attack as parts of a report."""
+        low, high = self.interval
+        items = [
+            (say("logs.report.attacker"), sentence(self.assumption)),
+            (say("logs.report.interval"), f"{low:.2%} - {high:.2%}"),
+            (say("logs.report.left_out_persons"), f"{self.left_out:,}"),
+            (say("logs.report.prevent"), sentence(self.mitigation)),
+        ]
+        if self.smallest is not None:
+            items.insert(2, (say("logs.report.smallest"), f"{self.smallest:,}"))
+        return [
+            Heading(sentence(self.name)[:-1], level=3),
+            Paragraph(sentence(str(self))),
+            Facts(items),
+        ]
+
+    def __str__(self) -> str:
+        """The one line that matters most."""
+        return Message(
+            "logs.attack.line",
+            name=self.name,
+            exposed=self.exposed,
+            targets=self.targets,
+            share=self.share_exposed,
+        ).render()

@@ -1,0 +1,1 @@
+"""Layouts of log files: access logs and basket lines; tables and JSON lines are read as frames."""

@@ -1,0 +1,1 @@
+"""Methods that keep, change or replace the records of a log."""

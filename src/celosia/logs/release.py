@@ -1,0 +1,170 @@
+"""A published log or published sets, with the methods, the guarantee and the measures."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import polars as pl
+
+from celosia import frames
+from celosia.core.errors import InputError
+from celosia.core.messages import say
+from celosia.core.release import Release
+from celosia.core.report import Document
+from celosia.logs import report
+from celosia.logs.account import LogAccount
+from celosia.logs.sets.disassociation import Cluster, DisassociatedSets
+from celosia.logs.sets.transactions import Transactions
+
+
+@dataclass(frozen=True, slots=True)
+class MethodOutcome:
+    """One method, and its facts as plain values."""
+
+    method: str
+    facts: dict[str, Any]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {"method": self.method, "facts": self.facts}
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Release(Release):
+    """What both sorts of release have in common."""
+
+    methods: tuple[MethodOutcome, ...]
+    account: LogAccount = field(repr=False)
+    """What was measured against the original; empty in a release that was loaded."""
+    left_out: dict[str, int] = field(default_factory=dict)
+    """Lines and records that were given and could not be used, by the reason."""
+
+    def measures(self) -> dict[str, Any]:
+        """The methods, and the figures that may be published: shares and counts."""
+        return {
+            "methods": [each.as_dict() for each in self.methods],
+            "figures": self.account.figures(),
+            "left_out": self.left_out,
+        }
+
+    def document(self) -> Document:
+        """The report: what was done, what is promised, what risk and what use is left."""
+        return report.document(
+            self.guarantee,
+            self.provenance,
+            self.warnings,
+            [(each.method, each.facts) for each in self.methods],
+            self.account,
+            left_out=self.left_out,
+            published=self.summary,
+        )
+
+    @property
+    def summary(self) -> str:
+        """How much is published, in one sentence."""
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        """The one line that matters most."""
+        return f"{self.guarantee.promise}: {self.summary}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class LogRelease(_Release):
+    """Records to be published."""
+
+    kind: ClassVar[str] = "log"
+
+    data: pl.DataFrame = field(repr=False)
+
+    def write_data(self, path: Path) -> None:
+        """Write the records in the format that the suffix names."""
+        frames.write(self.data, path)
+
+    def check_path(self, path: Path) -> None:
+        """Refuse a name that says nothing about the format."""
+        frames.format_of(path)
+
+    def data_facts(self) -> dict[str, Any]:
+        """Which columns are texts, however they look."""
+        texts = [name for name, kind in self.data.schema.items() if kind == pl.String]
+        return {"texts": texts, "records": self.data.height}
+
+    @property
+    def summary(self) -> str:
+        return say("logs.summary.records", records=self.data.height, columns=self.data.width)
+
+    @classmethod
+    def from_parts(cls, path: Path, facts: dict[str, Any], **common: Any) -> Self:
+        """Rebuild a release from its data file and certificate."""
+        kind = frames.format_of(path)
+        texts = facts["data"]["texts"]
+        types: Any = dict.fromkeys(texts, "string") if kind in ("csv", "tsv") else {}
+        return cls(
+            data=frames.read(path, types=types),
+            methods=tuple(MethodOutcome(**each) for each in facts["measures"]["methods"]),
+            account=LogAccount(),
+            left_out=facts["measures"]["left_out"],
+            **common,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class SetRelease(_Release):
+    """Transactions, or disassociated records, to be published."""
+
+    kind: ClassVar[str] = "sets"
+
+    data: Transactions | DisassociatedSets = field(repr=False)
+
+    def write_data(self, path: Path) -> None:
+        """Write basket lines, or the clusters of disassociated records as JSON."""
+        if isinstance(self.data, DisassociatedSets):
+            text = json.dumps(
+                {"clusters": [each.as_dict() for each in self.data.clusters]}, ensure_ascii=False
+            )
+            path.write_text(text + "\n", "utf-8")
+            return
+        with path.open("w", encoding="utf-8", newline="\n") as stream:
+            for items in self.data.sets():
+                stream.write("\t".join(items) + "\n")
+
+    def check_path(self, path: Path) -> None:
+        """Refuse a name that does not say what is written: .json for clusters, .txt for lines.
+
+        Raises:
+            InputError: CEL-U043 another ending.
+        """
+        is_json = path.suffix.lower() == ".json"
+        wanted = isinstance(self.data, DisassociatedSets)
+        if is_json != wanted:
+            raise InputError("CEL-U043.clusters" if wanted else "CEL-U043.lines", path=str(path))
+
+    def data_facts(self) -> dict[str, Any]:
+        """How many transactions there are, and of which sort."""
+        return {"content": type(self.data).__name__, "transactions": self.data.count}
+
+    @property
+    def summary(self) -> str:
+        return say("logs.summary.sets", count=self.data.count)
+
+    @classmethod
+    def from_parts(cls, path: Path, facts: dict[str, Any], **common: Any) -> Self:
+        """Rebuild a release from its data file and certificate."""
+        data: Transactions | DisassociatedSets
+        if facts["data"]["content"] == DisassociatedSets.__name__:
+            given = json.loads(path.read_text("utf-8"))["clusters"]
+            data = DisassociatedSets(tuple(map(Cluster.from_dict, given)))
+        else:
+            lines = path.read_text("utf-8").split("\n")[:-1]
+            data = Transactions.of(line.split("\t") if line else [] for line in lines)
+        return cls(
+            data=data,
+            methods=tuple(MethodOutcome(**each) for each in facts["measures"]["methods"]),
+            account=LogAccount(),
+            left_out=facts["measures"]["left_out"],
+            **common,
+        )

@@ -1,0 +1,272 @@
+"""Publish a log or sets: apply methods, check the promise, and account for the result."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Collection, Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from celosia.core.errors import InputError, PrivacyError, PrivacyWarning
+from celosia.core.guarantee import Guarantee
+from celosia.core.messages import Message
+from celosia.core.progress import Progress, Step, silent
+from celosia.core.provenance import Provenance
+from celosia.core.randomness import Source, System
+from celosia.logs.account import LogAccount, log_account, set_account
+from celosia.logs.declaration import LogDeclaration
+from celosia.logs.fields import Fields
+from celosia.logs.log import Log
+from celosia.logs.method import LogMethod, SetContext, SetMethod
+from celosia.logs.readers import read, read_sets, transactions_of
+from celosia.logs.records.microaggregation import UserMicroaggregation
+from celosia.logs.release import LogRelease, MethodOutcome, SetRelease
+from celosia.logs.sets.item_tree import ItemTree
+from celosia.logs.sets.transactions import Transactions
+from celosia.tables.hierarchies import Hierarchy, read_hierarchy
+
+
+def publish(
+    data: Log | str | Path,
+    methods: LogMethod | Iterable[LogMethod] = (),
+    *,
+    declare: LogDeclaration | str | Path | None = None,
+    assess: bool = True,
+    rng: Source | None = None,
+    progress: Progress = silent,
+) -> LogRelease:
+    """The log after every method, with what risk and what use is left.
+
+    Fields that identify by themselves are always treated: without a `Fields` method among them,
+    by its defaults, first.
+
+    Args:
+        data: a log, or a file of one.
+        methods: what is done, in order.
+        declare: what the columns of a file are.
+        assess: attack the release and compare it with the original, for the report.
+        rng: where numbers and orders are drawn from; a seed makes it a simulation.
+        progress: called as the work proceeds; may raise `Cancelled`.
+
+    Raises:
+        InputError: the log or a parameter is wrong; CEL-U023 methods that do not go together.
+        PrivacyError: a method cannot keep its promise on this log.
+    """
+    rng = System() if rng is None else rng
+    log = data if isinstance(data, Log) else read(data, declare)
+    chosen = ordered(methods)
+    now, outcomes = _applied(log, chosen, rng, progress)
+    notes = _notes(log)
+    for note in notes:
+        warnings.warn(note, PrivacyWarning, stacklevel=2)
+    measured = log_account(log, now, rng=rng, progress=progress) if assess else LogAccount()
+    return LogRelease(
+        data=now.published,
+        guarantee=_log_guarantee(chosen, log, simulation=rng.simulation),
+        provenance=Provenance.now(
+            "celosia.logs.publish",
+            {"methods": [method.as_dict() for method in chosen]},
+            seed=rng.seed,
+        ),
+        warnings=notes,
+        methods=outcomes,
+        account=measured,
+        left_out=dict(log.unread),
+    )
+
+
+def apply_methods(
+    log: Log, methods: LogMethod | Iterable[LogMethod], *, rng: Source, progress: Progress = silent
+) -> Log:
+    """The log after every method, with whose record is whose: for attacks, not to be published.
+
+    Raises:
+        InputError: CEL-U023 methods that do not go together.
+        PrivacyError: a method cannot keep its promise on this log.
+    """
+    return _applied(log, ordered(methods), rng, progress)[0]
+
+
+def _applied(
+    log: Log, methods: tuple[LogMethod, ...], rng: Source, progress: Progress
+) -> tuple[Log, tuple[MethodOutcome, ...]]:
+    now, outcomes = log, []
+    for number, method in enumerate(methods):
+        progress(Step(method.method_name, number, len(methods)))
+        done = method.apply(now, rng=rng, progress=progress)
+        now = done.data
+        outcomes.append(MethodOutcome(method.method_name, dict(done.facts)))
+    return now, tuple(outcomes)
+
+
+def ordered(methods: LogMethod | Iterable[LogMethod]) -> tuple[LogMethod, ...]:
+    """The methods in the order in which they run.
+
+    Raises:
+        InputError: CEL-U023 they do not go together.
+    """
+    chosen = (methods,) if isinstance(methods, LogMethod) else tuple(methods)
+    for method in chosen:
+        if not isinstance(method, LogMethod):
+            raise InputError("CEL-U023.sets", method=getattr(method, "method_name", ""))
+    names = [method.method_name for method in chosen]
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        raise InputError("CEL-U023.twice", method=twice[0])
+    groups = [n for n, each in enumerate(chosen) if isinstance(each, UserMicroaggregation)]
+    if groups and groups[0] != len(chosen) - 1:
+        raise InputError("CEL-U023.last", method=UserMicroaggregation.method_name)
+    if not any(isinstance(method, Fields) for method in chosen):
+        chosen = (Fields.default(), *chosen)
+    return chosen
+
+
+def _notes(log: Log) -> tuple[str, ...]:
+    notes: list[str] = []
+    if log.declaration.unit == "record":
+        notes.append(Message("logs.open.unit_record"))
+    people = log.people if log.declaration.person or log.units is not None else None
+    if people is not None and log.declaration.unit == "person":
+        largest = int(np.bincount(people).max())
+        if largest * 2 > log.records:
+            notes.append(Message("logs.note.one_person", share=largest / log.records))
+    return tuple(notes)
+
+
+def _log_guarantee(methods: tuple[LogMethod, ...], log: Log, *, simulation: bool) -> Guarantee:
+    promises = [text for method in methods if (text := method.promise()) is not None]
+    promise: str = promises[-1] if promises else Message("logs.promise.none")
+    for earlier in reversed(promises[:-1]):
+        promise = Message("logs.promise.both", one=earlier, other=promise)
+    gaps = [gap for method in methods for gap in method.leaves_open()]
+    if log.declaration.keep:
+        gaps.append(Message("logs.open.kept", columns=list(log.declaration.keep)))
+    if log.declaration.text and not promises:
+        gaps.append(Message("logs.open.text"))
+    unit = "logs.unit.person" if log.declaration.unit == "person" else "logs.unit.record"
+    return Guarantee(
+        promise=promise,
+        unit=Message(unit),
+        protects=promise if promises else Message("logs.promise.measured"),
+        assumes=(Message("logs.assumption.one_person"),),
+        leaves_open=tuple(dict.fromkeys(gaps)),
+        simulation=simulation,
+    )
+
+
+def publish_sets(
+    data: Transactions | Log | Iterable[Iterable[str]] | str | Path,
+    method: SetMethod[Any],
+    *,
+    hierarchy: ItemTree | Hierarchy | str | Path | None = None,
+    sensitive: Collection[str] = (),
+    declare: LogDeclaration | str | Path | None = None,
+    assess: bool = True,
+    rng: Source | None = None,
+    progress: Progress = silent,
+) -> SetRelease:
+    """The transactions after a method, in random order, with what risk and what use is left.
+
+    Args:
+        data: transactions, a log (the set of items of each person), sets of texts, or a file.
+        method: what is done.
+        hierarchy: of the items, for methods that generalise; a file of it, as of a table.
+        sensitive: the items that must not be learnt of a person.
+        declare: what the columns of a file are; a hierarchy and sensitive items that it names are
+            used where none are given.
+        assess: check the promise, attack the release and compare it with the original.
+        rng: where orders are drawn from; a seed makes it a simulation.
+        progress: called as the work proceeds; may raise `Cancelled`.
+
+    Raises:
+        InputError: the data, the hierarchy or a parameter is wrong; CEL-U023 not a method for sets.
+        PrivacyError: CEL-U040 fewer than k transactions.
+    """
+    rng = System() if rng is None else rng
+    if not isinstance(method, SetMethod):
+        raise InputError("CEL-U023.records", method=getattr(method, "method_name", ""))
+    declaration = LogDeclaration.load(declare) if isinstance(declare, str | Path) else declare
+    sets = transactions(data, declaration)
+    empty = int((np.diff(sets.offsets) == 0).sum())
+    if empty:
+        sets = Transactions.from_pairs(sets.owners, sets.items, sets.labels)
+    context = set_context(hierarchy, sensitive, declaration)
+    progress(Step(method.method_name, 0))
+    done = method.apply(sets, context, rng=rng, progress=progress)
+    made = done.data
+    if isinstance(made, Transactions):
+        made = made.shuffled(rng.permutation(made.count))
+    measured = LogAccount()
+    if assess:
+        measured = set_account(sets, made, method, context, rng=rng, progress=progress)
+        if measured.violations:
+            raise PrivacyError("CEL-U042", count=measured.violations)
+    left_out = dict(sets.unread) | ({"empty_sets": empty} if empty else {})
+    return SetRelease(
+        data=made,
+        guarantee=Guarantee(
+            promise=method.promise(),
+            unit=Message("logs.unit.transaction"),
+            protects=method.promise(),
+            assumes=(Message("logs.assumption.one_transaction"),),
+            leaves_open=method.leaves_open(),
+            simulation=rng.simulation,
+        ),
+        provenance=Provenance.now(
+            "celosia.logs.publish_sets", {"methods": [method.as_dict()]}, seed=rng.seed
+        ),
+        methods=(MethodOutcome(method.method_name, dict(done.facts)),),
+        account=measured,
+        left_out=left_out,
+    )
+
+
+def transactions(
+    data: Transactions | Log | Iterable[Iterable[str]] | str | Path,
+    declaration: LogDeclaration | None = None,
+) -> Transactions:
+    """Whatever is given as transactions.
+
+    Raises:
+        InputError: as `read_sets` says.
+    """
+    if isinstance(data, Transactions):
+        return data
+    if isinstance(data, Log):
+        return transactions_of(data)
+    if isinstance(data, str | Path):
+        return read_sets(data, declaration)
+    return Transactions.of(data)
+
+
+def set_context(
+    hierarchy: ItemTree | Hierarchy | str | Path | None,
+    sensitive: Collection[str],
+    declaration: LogDeclaration | None,
+) -> SetContext:
+    """The hierarchy and the sensitive items, as given or as declared."""
+    if hierarchy is None and declaration is not None:
+        hierarchy = declaration.hierarchy
+    if isinstance(hierarchy, str | Path):
+        hierarchy = read_hierarchy(hierarchy)
+    tree = ItemTree.of(hierarchy) if isinstance(hierarchy, Hierarchy) else hierarchy
+    items = set(sensitive)
+    if not items and declaration is not None:
+        for name in declaration.sensitive:
+            items |= read_items(name)
+    return SetContext(tree=tree, sensitive=frozenset(items))
+
+
+def read_items(path: str | Path) -> set[str]:
+    """The items of a file, one a line.
+
+    Raises:
+        InputError: CEL-U036 it cannot be read.
+    """
+    try:
+        lines = Path(path).read_text("utf-8").splitlines()
+    except (OSError, UnicodeDecodeError):
+        raise InputError("CEL-U036", path=str(path)) from None
+    return {item for line in lines if (item := line.strip())}

@@ -1,0 +1,1 @@
+"""Set-valued data: transactions, and the models and methods that protect them."""

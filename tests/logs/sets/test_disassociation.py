@@ -1,0 +1,78 @@
+"""Disassociation: conditions of chunks, and every reconstruction of small clusters (check 26)."""
+
+from __future__ import annotations
+
+from itertools import combinations, permutations, product
+
+import numpy as np
+import pytest
+
+from celosia.core.randomness import Seeded
+from celosia.logs import Disassociation, SetContext, Transactions
+from celosia.logs.sets.disassociation import Cluster
+from celosia.logs.sets.verification import rare_sets
+
+
+def random_sets(seed: int) -> list[list[str]]:
+    rng = np.random.default_rng(seed)
+    items = [f"i{number}" for number in range(6)]
+    return [
+        [item for item in items if rng.random() < 0.45] or [items[0]]
+        for _ in range(int(rng.integers(4, 14)))
+    ]
+
+
+def made(sets: list[list[str]], **given: int) -> tuple[Cluster, ...]:
+    method = Disassociation(**given)
+    return method.apply(Transactions.of(sets), SetContext(), rng=Seeded(1)).data.clusters
+
+
+def reconstructions(cluster: Cluster) -> set[tuple[frozenset[str], ...]]:
+    """Every way to join the sub-records of the chunks to records; terms are left to the reader."""
+    padded = [[*chunk, *[()] * (cluster.records - len(chunk))] for chunk in cluster.chunks]
+    found = set()
+    for orders in product(*(set(permutations(chunk)) for chunk in padded)):
+        rows = zip(*orders, strict=True) if orders else [()] * cluster.records
+        found.add(tuple(frozenset(x for part in row for x in part) for row in rows))
+    return found
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_chunks_are_anonymous_and_clusters_not_too_small(seed: int) -> None:
+    sets = random_sets(seed)
+    k, m = 2 + seed % 2, 1 + seed % 3
+    clusters = made(sets, k=k, m=m, max_cluster=6)
+    assert sum(cluster.records for cluster in clusters) == len(sets)
+    for cluster in clusters:
+        assert cluster.records >= k
+        for chunk in cluster.chunks:
+            assert list(rare_sets(chunk, k=k, m=m)) == []
+        total = sum(len(chunk) for chunk in cluster.chunks)
+        needed = cluster.records + k * (min(m, len(cluster.chunks)) - 1)
+        assert cluster.terms or not cluster.chunks or total >= needed
+
+
+def test_no_item_is_lost_or_invented() -> None:
+    sets = random_sets(3)
+    clusters = made(sets, k=2, m=2, max_cluster=6)
+    published = {x for each in clusters for chunk in each.chunks for row in chunk for x in row} | {
+        x for each in clusters for x in each.terms
+    }
+    assert published == {item for row in sets for item in row}
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_for_known_items_some_original_has_k_matching_records(seed: int) -> None:
+    """Enumerated for clusters of up to 5 records; a term may belong to any record."""
+    k, m = 2, 2
+    for cluster in made(random_sets(seed)[:8], k=k, m=m, max_cluster=4):
+        if cluster.records > 5 or len(cluster.chunks) > 2:
+            continue
+        worlds = reconstructions(cluster)
+        known = sorted({x for chunk in cluster.chunks for row in chunk for x in row})
+        for size in range(1, m + 1):
+            for items in combinations([*known, *cluster.terms], size):
+                linked = frozenset(items) - set(cluster.terms)
+                matches = [sum(linked <= record for record in world) for world in worlds]
+                if max(matches) > 0:  # otherwise no original has these items together
+                    assert max(matches) >= k
