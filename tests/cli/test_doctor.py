@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.cli.running import Run
 
-from celosia.core import kernel_folder
+from celosia.core import kernels
 
 
 def test_the_licences_of_all_packages_in_use_are_listed(run: Run) -> None:
@@ -39,11 +39,11 @@ def test_the_folder_of_compiled_kernels_is_named(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     facts = run("doctor", "--json").data()
-    found = kernel_folder.kernel_folder()
+    found = kernels.kernel_folder()
     assert found is not None
     assert facts["compiled kernels"] == f"{found.path} (writable)"
-    lost = kernel_folder.KernelFolder(tmp_path / "nowhere", "user")
-    monkeypatch.setattr(kernel_folder, "kernel_folder", lambda: lost)
+    lost = kernels.KernelFolder(tmp_path / "nowhere", "user")
+    monkeypatch.setattr(kernels, "kernel_folder", lambda: lost)
     assert run("doctor", "--json").data()["compiled kernels"] == f"{lost.path} (not writable)"
-    monkeypatch.setattr(kernel_folder, "kernel_folder", lambda: None)
+    monkeypatch.setattr(kernels, "kernel_folder", lambda: None)
     assert "NUMBA_CACHE_DIR" in run("doctor", "--json").data()["compiled kernels"]

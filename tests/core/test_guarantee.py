@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from celosia.core.guarantee import Guarantee
+from celosia.core.release import Guarantee
 
 GUARANTEE = Guarantee(
     promise="5-anonymity over age",

@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from celosia.core.kernel_folder import SETTING, choose_folder
+from celosia.core.kernels import SETTING, choose_folder
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="owners and modes are those of POSIX")
 only_root = pytest.mark.skipif(
@@ -131,7 +131,7 @@ def test_a_relative_home_is_no_home(foreign: Path) -> None:
 
 
 KERNEL = """
-from celosia.core.compiled import njit
+from celosia.core.kernels import njit
 
 @njit(cache=True)
 def double(number):
@@ -141,7 +141,7 @@ def double(number):
 PROGRAM = """
 import json, os, runpy, sys
 import numba
-import celosia.core.kernel_cache, celosia.core.kernel_folder as folders
+import celosia.core.kernels, celosia.core.kernels as folders
 from importlib.metadata import version
 
 user, place = int(sys.argv[1]), sys.argv[2]

@@ -16,7 +16,7 @@ from babel.messages.pofile import read_po
 from celosia.core.catalogue import FAMILIES, read_family
 from celosia.core.errors import InputError
 from celosia.core.messages import Message as CelosiaMessage
-from celosia.core.wording import did_you_mean
+from celosia.core.messages import did_you_mean
 from celosia.studio import language
 from celosia.studio.doors import DOORS
 from celosia.studio.language import _, chosen, n_

@@ -31,10 +31,9 @@ from celosia.accounting.noise_losses import (
     concentrated_curve,
 )
 from celosia.core.errors import InputError, PrivacyError
-from celosia.core.messages import Language, Message
+from celosia.core.messages import Language, Message, did_you_mean
 from celosia.core.neighbours import ADD_REMOVE, Neighbours
 from celosia.core.numbers import exact
-from celosia.core.wording import did_you_mean
 
 EPSILON, DELTA, RHO, SQUARES = "epsilon", "delta", "rho", "squares"
 

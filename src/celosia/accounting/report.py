@@ -12,7 +12,7 @@ from celosia.accounting.explanation import Explanation, format_epsilon
 from celosia.accounting.losses import Loss
 from celosia.core import figures
 from celosia.core.errors import InputError
-from celosia.core.messages import Message, say
+from celosia.core.messages import Message, one_unit, say
 from celosia.core.report import (
     Block,
     Document,
@@ -24,7 +24,6 @@ from celosia.core.report import (
     Paragraph,
     Table,
 )
-from celosia.core.wording import one_unit
 
 MOST_LINES = 6
 """Lines that can be told apart in one figure."""

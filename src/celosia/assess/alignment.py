@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from celosia.assess.meaning import SUPPRESSED
 from celosia.assess.utility.aggregates import limits_of
 from celosia.core.errors import InputError
-from celosia.core.messages import Message
-from celosia.core.wording import did_you_mean
+from celosia.core.messages import Message, did_you_mean
 from celosia.frames import TableLike, as_frame, as_text, encode
 
 LARGEST = 1e100

@@ -13,9 +13,8 @@ from celosia.assess.alignment import AlignedTables, align
 from celosia.assess.linkage import distance_linkage, interval_disclosure, rank_linkage
 from celosia.assess.utility.numeric import information_loss, marginals, moments, propensity
 from celosia.core.errors import InputError
-from celosia.core.messages import Message, say
+from celosia.core.messages import Message, did_you_mean, say
 from celosia.core.progress import Progress, Step, silent
-from celosia.core.wording import did_you_mean
 from celosia.frames import TableLike, as_frame
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from celosia.core.errors import InputError
-from celosia.core.wording import did_you_mean
+from celosia.core.messages import did_you_mean
 
 if TYPE_CHECKING:
     from celosia.assess.audit import Audit, Case

@@ -17,8 +17,7 @@ from types import ModuleType
 from typing import Any
 
 from celosia.core.errors import CelosiaError, InputError
-from celosia.core.messages import Message
-from celosia.core.wording import did_you_mean
+from celosia.core.messages import Message, did_you_mean
 
 
 @contextmanager

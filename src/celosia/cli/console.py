@@ -22,7 +22,7 @@ from celosia.core.progress import Progress, Step, cancellable, silent
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from celosia.core.guarantee import Guarantee
+    from celosia.core.release import Guarantee
 
 PATIENCE = 0.3
 """Seconds before a progress bar appears: quick work should not flicker."""
@@ -138,7 +138,7 @@ def show_files(places: Mapping[str, Path | None]) -> None:
 
 def show_guarantee(guarantee: Guarantee) -> None:
     """Print what is promised, what it protects, and what it assumes."""
-    from celosia.core.wording import sentence
+    from celosia.core.messages import sentence
 
     key = "cli.query.promise_without_seed" if guarantee.simulation else "cli.query.promise"
     show(say(key, promise=guarantee.promise, neighbours=guarantee.neighbours))

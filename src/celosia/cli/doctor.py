@@ -140,7 +140,7 @@ def _java() -> str | None:
 
 def _kernels() -> str:
     """Where compiled kernels are kept, and whether new ones can be."""
-    from celosia.core.kernel_folder import kernel_folder
+    from celosia.core.kernels import kernel_folder
 
     if _installed("numba") is None:
         return Message("cli.doctor.no_numba")

@@ -27,9 +27,8 @@ import typer
 from celosia.cli import console, options
 from celosia.cli.addresses import resolve_address
 from celosia.core.errors import InputError
-from celosia.core.messages import Message, say
+from celosia.core.messages import Message, did_you_mean, say
 from celosia.core.progress import Progress, Step
-from celosia.core.wording import did_you_mean
 
 if TYPE_CHECKING:
     import polars as pl

@@ -167,7 +167,7 @@ def _chosen(rule: Builder, values: Any) -> dict[str, Any]:
 
 
 def _column(table: Path, column: str, reading: options.Reading) -> Any:
-    from celosia.core.wording import did_you_mean
+    from celosia.core.messages import did_you_mean
 
     frame = reading.read(table)
     if column not in frame.columns:

@@ -13,8 +13,7 @@ from celosia.cli import console, options
 from celosia.cli.addresses import resolve_address
 from celosia.cli.frame import check_outputs, noting_warnings
 from celosia.core.errors import CelosiaError, EngineError, InputError
-from celosia.core.messages import Message, say
-from celosia.core.wording import counted
+from celosia.core.messages import Message, counted, say
 from celosia.queries.paths import audit_log_path, ledger_path, trace_paths
 
 if TYPE_CHECKING:

@@ -376,7 +376,7 @@ def _show_notes(schema: Schema) -> Schema:
 
 
 def _role(name: str) -> Role:
-    from celosia.core.wording import did_you_mean
+    from celosia.core.messages import did_you_mean
     from celosia.tables import Role
 
     if name not in [*Role]:

@@ -216,7 +216,7 @@ def _store(place: Path, *, made: bool) -> TokenStore:
 
 def _role_and_name(policy: Path, analyst: str | None, curator: str | None) -> tuple[Any, str]:
     """The role and the name of the holder of a new token."""
-    from celosia.core.wording import did_you_mean
+    from celosia.core.messages import did_you_mean
     from celosia.queries.policy import load_policy
 
     with noting_warnings():

@@ -44,7 +44,7 @@ def teach(
 
     `celosia teach incognito people.csv -s people.toml --k 5 --json`
     """
-    from celosia.core.wording import did_you_mean
+    from celosia.core.messages import did_you_mean
     from celosia.tables import KAnonymity
     from celosia.tables.coded_table import code_table
     from celosia.tables.recoding import Lattice, classic, find_optimum

@@ -9,8 +9,7 @@ from importlib.metadata import version
 from importlib.resources import files
 from string import Template
 
-from celosia.core.messages import render, say
-from celosia.core.wording import number
+from celosia.core.messages import number, render, say
 
 _NUMBER = re.compile(r"[<>≤≥≈~]?\s*[-+\u2212]?\d[\d.,\s]*(\s*[%‰])?")
 _FORBIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")

@@ -19,9 +19,8 @@ from types import NoneType, UnionType
 from typing import Any, ClassVar, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from celosia.core.errors import InputError
-from celosia.core.messages import Message
+from celosia.core.messages import Message, did_you_mean
 from celosia.core.numbers import exact, real, whole
-from celosia.core.wording import did_you_mean
 
 Kind = Literal[
     "whole", "number", "exact", "flag", "choice", "text", "column", "columns", "several", "values",

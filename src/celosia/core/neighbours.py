@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from celosia.core.errors import InputError
-from celosia.core.messages import Message
-from celosia.core.wording import one_unit
+from celosia.core.messages import Message, one_unit
 
 
 class Relation(StrEnum):

@@ -1,22 +1,259 @@
-"""Protected data together with what is promised about it and how it was made."""
+"""Protected data together with what is promised about it and how it was made.
+
+A certificate holds the English text of its messages, and beside it the messages themselves, so that
+it can be told in any language. Fields are kept as far as the text shows them: a number with the
+digits that are printed, a count that only chooses between one and many as such, and nothing that
+the text does not say.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import platform
+import string
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from functools import cache
+from importlib.metadata import distribution
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, overload
 
+from celosia.core.catalogue import FAMILIES, template
 from celosia.core.errors import InputError
 from celosia.core.files import replacing
-from celosia.core.guarantee import Guarantee
-from celosia.core.kept_messages import KeptMessages, kept
-from celosia.core.provenance import Provenance
+from celosia.core.messages import LANGUAGES, Message, say
 
 if TYPE_CHECKING:
     from celosia.core.report import Document
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Guarantee:
+    """A promise in words that can be checked, printed and kept beside the data.
+
+    >>> guarantee = Guarantee(promise="5-anonymity over age, zip", unit="record",
+    ...     protects="no person can be tied to fewer than 5 records by age, zip",
+    ...     assumes=("an attacker knows nothing but age and zip",),
+    ...     leaves_open=("a class that shares its sensitive value tells it",))
+    >>> print(guarantee)
+    5-anonymity over age, zip (unit: record)
+    """
+
+    promise: str
+    """The model and its parameters, as one would write them."""
+    unit: str
+    """The privacy unit: what one neighbour step changes, or who is hidden in the crowd."""
+    protects: str
+    """What an attacker cannot do."""
+    neighbours: str | None = None
+    """The neighbour relation of a differentially private promise; None for syntactic models."""
+    assumes: tuple[str, ...] = ()
+    """What must be true for the promise to hold."""
+    leaves_open: tuple[str, ...] = ()
+    """What the promise does not protect against."""
+    simulation: bool = False
+    """True when the randomness came from a seed: nothing is promised then."""
+
+    def __str__(self) -> str:
+        key = "reports.guarantee_simulation" if self.simulation else "reports.guarantee"
+        return say(key, promise=self.promise, unit=self.unit)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON: the English, and as `messages` what it is made of."""
+        texts = (self.promise, self.unit, self.protects, self.neighbours)
+        messages = kept((*texts, *self.assumes, *self.leaves_open))
+        return asdict(self) | ({"messages": messages} if messages else {})
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> Guarantee:
+        """The inverse of `as_dict`; texts without a message stay English."""
+        given = dict(values)
+        known = KeptMessages(given.pop("messages", ()))
+        for name in ("promise", "unit", "protects", "neighbours"):
+            if name in given:
+                given[name] = known.message(given[name])
+        for name in ("assumes", "leaves_open"):
+            given[name] = tuple(known.message(each) for each in given[name])
+        return cls(**given)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Provenance:
+    """The facts needed to explain a release, and to make it again from the same input."""
+
+    made_by: str
+    """The public function that made the release."""
+    parameters: dict[str, Any]
+    """What it was called with, as plain values."""
+    seed: int | None
+    created: str
+    versions: dict[str, str]
+
+    @classmethod
+    def now(
+        cls, made_by: str, parameters: dict[str, Any], *, seed: int | None = None
+    ) -> Provenance:
+        """Provenance of a release made at this moment with the installed versions."""
+        return cls(
+            made_by=made_by,
+            parameters=parameters,
+            seed=seed,
+            created=datetime.now(UTC).isoformat(timespec="seconds"),
+            versions=dict(_versions()),
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return asdict(self)
+
+
+@cache  # a file that is searched for and read anew at every look
+def installed_version(name: str) -> str:
+    """The version of an installed package, as `importlib.metadata.version` tells it.
+
+    That one parses a whole description as a mail to find one line of its head.
+
+    Raises:
+        PackageNotFoundError: it is not installed.
+    """
+    found = distribution(name)
+    head, _, _ = (found.read_text("METADATA") or "").partition("\n\n")
+    versions = [line[9:].strip() for line in head.splitlines() if line.startswith("Version: ")]
+    return versions[0] if len(versions) == 1 else found.version
+
+
+def _versions() -> tuple[tuple[str, str], ...]:
+    return (
+        ("celosia", installed_version("celosia")),
+        ("python", platform.python_version()),
+        ("numpy", installed_version("numpy")),
+        ("polars", installed_version("polars")),
+    )
+
+
+_WRONG = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+"""What a message that somebody else wrote can raise."""
+_WHOLE = frozenset(["", ",", "_", "d", "n"])
+"""Forms that show all of a whole number."""
+
+
+def kept(texts: Iterable[str | None]) -> list[dict[str, Any]]:
+    """The key, the fields and the English of each message among some texts, for JSON.
+
+    >>> kept([Message("words.did_you_mean", name="age"), "a plain text"])
+    [{'key': 'words.did_you_mean', 'fields': {'name': 'age'}, 'text': " (did you mean 'age'?)"}]
+    """
+    found = {text: _facts(text) for text in texts if isinstance(text, Message)}
+    return [facts for facts in found.values() if facts is not None]
+
+
+class KeptMessages:
+    """The messages of a certificate by their English.
+
+    >>> known = KeptMessages(kept([Message("words.did_you_mean", name="edad")]))
+    >>> known.message(" (did you mean 'edad'?)").render("es"), known.message("other")
+    (" (¿quiso decir 'edad'?)", 'other')
+    """
+
+    def __init__(self, kept: object) -> None:
+        found = [_message(each) for each in kept] if isinstance(kept, list) else []
+        self._known = {str.__str__(each): each for each in found if each is not None}
+
+    @overload
+    def message(self, text: str) -> str: ...
+    @overload
+    def message(self, text: None) -> None: ...
+    def message(self, text: str | None) -> str | None:
+        """The message that a text is the English of; the text itself where none is known."""
+        return self._known.get(text, text) if isinstance(text, str) else text
+
+
+def _facts(message: Message) -> dict[str, Any] | None:
+    """A message as plain values; None where its text cannot be made from what it shows."""
+    text = str.__str__(message)
+    try:
+        forms = _forms(template(message.key, "en"))
+        fields = {name: _shown(message.fields[name], each) for name, each in forms.items()}
+    except _WRONG:
+        return None
+    facts = {"key": message.key, "fields": fields, "text": text}
+    return facts if _message(facts) is not None else None
+
+
+def _message(facts: Any) -> Message | None:
+    """The message that was kept; None where it does not say, in this version, what is written."""
+    try:
+        if facts["key"].partition(".")[0] not in FAMILIES:
+            return None
+        fields = {name: _field(each) for name, each in facts["fields"].items()}
+        message = Message(facts["key"], **fields)
+        for language in LANGUAGES:
+            message.render(language)
+    except _WRONG:
+        return None
+    return message if message == facts["text"] else None
+
+
+def _field(value: Any) -> Any:
+    if isinstance(value, dict):
+        found = _message(value)
+        if found is None:
+            raise ValueError("no message")
+        return found
+    return [_field(each) for each in value] if isinstance(value, list) else value
+
+
+def _forms(text: str) -> dict[str, list[str]]:
+    """The fields of a template with the forms they are shown in; none if only counted by."""
+    found: dict[str, list[str]] = {}
+    for _literal, field, form, conversion in string.Formatter().parse(text):
+        if field is None:
+            continue
+        name, *words = field.split("|")
+        shown = found.setdefault(name, [])
+        if not words:
+            shown.append("" if conversion else form or "")
+    return found
+
+
+def _shown(value: object, forms: list[str]) -> Any:
+    """As much of a field as its forms show."""
+    if not forms:
+        return 1 if value == 1 else 2
+    if isinstance(value, Message):
+        facts = _facts(value)
+        if facts is None:
+            raise ValueError("no message")
+        return facts
+    if isinstance(value, str):
+        return str.__str__(value)
+    if value is None or isinstance(value, bool):
+        return value
+    if {"list", "quoted", "lines"} & {*forms}:
+        assert isinstance(value, Iterable)
+        return [_shown(each, [""]) for each in value]
+    return _shown_number(value, forms)
+
+
+def _shown_number(value: Any, forms: list[str]) -> Any:
+    """A number with the digits of the form that shows most of it."""
+    item = getattr(value, "item", None)  # a number of NumPy
+    value = item() if callable(item) else value
+    if not isinstance(value, int | float):
+        return str(value) if {*forms} == {""} else _printed(value, forms)
+    exact = _WHOLE if isinstance(value, int) else {""}
+    return value if exact & {*forms} else _printed(value, forms)
+
+
+def _printed(value: Any, forms: list[str]) -> float:
+    texts = [(format(value, form), form) for form in forms]
+    text, form = max(texts, key=lambda each: len(each[0]))
+    number = float(text.replace(",", "").rstrip("%"))
+    return number / 100 if form.endswith("%") else number
+
 
 CERTIFICATE_SUFFIX = ".cert.json"
 """Added to the name of the data file: `safe.csv` has its certificate in `safe.csv.cert.json`."""

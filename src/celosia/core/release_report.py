@@ -6,11 +6,9 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from celosia.core.guarantee import Guarantee
-from celosia.core.messages import say
-from celosia.core.provenance import Provenance
+from celosia.core.messages import number, say, sentence
+from celosia.core.release import Guarantee, Provenance
 from celosia.core.report import Block, Details, Facts, Heading, Paragraph
-from celosia.core.wording import number, sentence
 
 NO_NAMES: Mapping[str, str] = MappingProxyType({})
 

@@ -10,8 +10,7 @@ from typing import Any
 import polars as pl
 
 from celosia.core.errors import InputError
-from celosia.core.messages import Message
-from celosia.core.wording import did_you_mean
+from celosia.core.messages import Message, did_you_mean
 from celosia.datasets import examples, telemetry
 from celosia.datasets.adult import adult
 from celosia.datasets.census import COLUMNS, census

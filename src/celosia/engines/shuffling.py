@@ -18,7 +18,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from celosia import frames
-from celosia.core.compiled import njit
+from celosia.core.kernels import njit
 from celosia.core.randomness import Source
 
 Made = TypeVar("Made")

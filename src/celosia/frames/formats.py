@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import IO, Literal, TypedDict, cast, get_args
 
 from celosia.core.errors import InputError
-from celosia.core.messages import Message
-from celosia.core.wording import did_you_mean
+from celosia.core.messages import Message, did_you_mean
 from celosia.frames.decimal_marks import Mark
 
 Format = Literal["csv", "tsv", "parquet", "arrow", "jsonl", "excel"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from celosia.core.messages import Message, say
+from celosia.core.messages import Message, say, sentence
 from celosia.core.randomness import Seeded
 from celosia.core.release_report import made_blocks, plain, promise_blocks
 from celosia.core.report import (
@@ -19,7 +19,6 @@ from celosia.core.report import (
     Paragraph,
     Table,
 )
-from celosia.core.wording import sentence
 from celosia.graphs.drawing import draw_comparison
 
 if TYPE_CHECKING:

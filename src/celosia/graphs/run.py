@@ -12,11 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError, PrivacyWarning
-from celosia.core.guarantee import Guarantee
 from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
-from celosia.core.provenance import Provenance
 from celosia.core.randomness import Source, System
+from celosia.core.release import Guarantee, Provenance
 from celosia.graphs.generalisation.graph import shuffle_super_vertices
 from celosia.graphs.graph import Graph
 from celosia.graphs.method import GraphMethod, MethodResult

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from celosia.core.errors import InputError
-from celosia.core.wording import did_you_mean
+from celosia.core.messages import did_you_mean
 from celosia.lab import (
     collect,
     graphs,

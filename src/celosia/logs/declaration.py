@@ -30,8 +30,7 @@ from typing import Any, Literal, Self, get_args
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from celosia.core.errors import InputError
-from celosia.core.messages import Message
-from celosia.core.wording import did_you_mean
+from celosia.core.messages import Message, did_you_mean
 
 Unit = Literal["person", "record"]
 Normalisation = Literal["none", "case", "words", "sorted-words"]

@@ -12,7 +12,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
-from celosia.core.wording import did_you_mean
+from celosia.core.messages import did_you_mean
 from celosia.frames.codes import encode
 from celosia.logs.declaration import LogDeclaration
 from celosia.logs.normalisation import normalise

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from celosia.core.guarantee import Guarantee
-from celosia.core.messages import Message, say
-from celosia.core.provenance import Provenance
+from celosia.core.messages import Message, say, sentence
+from celosia.core.release import Guarantee, Provenance
 from celosia.core.release_report import facts_block, made_blocks, promise_blocks
 from celosia.core.report import Block, Document, Heading, Notice, Paragraph, Table
-from celosia.core.wording import sentence
 from celosia.logs.account import LogAccount
 
 REASONS = {

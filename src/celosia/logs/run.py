@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 
 from celosia.core.errors import InputError, PrivacyError, PrivacyWarning
-from celosia.core.guarantee import Guarantee
 from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
-from celosia.core.provenance import Provenance
 from celosia.core.randomness import Source, System
+from celosia.core.release import Guarantee, Provenance
 from celosia.logs.account import LogAccount, log_account, set_account
 from celosia.logs.declaration import LogDeclaration
 from celosia.logs.fields import Fields

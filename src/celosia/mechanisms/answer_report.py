@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from celosia.accounting.report import belief_blocks
 from celosia.core import figures
 from celosia.core.figures.svg import SVG_NAMESPACE, Svg
-from celosia.core.messages import say
+from celosia.core.messages import say, sentence
 from celosia.core.report import (
     Block,
     Document,
@@ -24,14 +24,12 @@ from celosia.core.report import (
     Paragraph,
     Table,
 )
-from celosia.core.wording import sentence
 from celosia.mechanisms.values import short
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from celosia.core.guarantee import Guarantee
-    from celosia.core.provenance import Provenance
+    from celosia.core.release import Guarantee, Provenance
     from celosia.mechanisms.noisy_answer import NoisyAnswer
 
 MOST_BARS = 40

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from celosia.accounting.report import belief_header
 from celosia.core import figures
-from celosia.core.messages import say
+from celosia.core.messages import one_unit, say, sentence
 from celosia.core.report import (
     Block,
     Document,
@@ -16,7 +16,6 @@ from celosia.core.report import (
     Paragraph,
     Table,
 )
-from celosia.core.wording import one_unit, sentence
 from celosia.mechanisms.calibration import EpsilonRecommendation, ErrorCurve, Targets, error_curve
 from celosia.mechanisms.parameters import LEAST_EPSILON, MOST_EPSILON
 

@@ -7,11 +7,10 @@ from dataclasses import fields
 from math import exp, inf, isclose, isfinite
 from typing import TYPE_CHECKING, Any
 
-from celosia.core.guarantee import Guarantee
-from celosia.core.messages import Message
+from celosia.core.messages import Message, one_unit, unit_word
 from celosia.core.neighbours import Neighbours, Relation
 from celosia.core.numbers import real
-from celosia.core.wording import one_unit, unit_word
+from celosia.core.release import Guarantee
 from celosia.mechanisms.values import rounded_up
 
 if TYPE_CHECKING:

@@ -13,11 +13,9 @@ import polars as pl
 from celosia import frames
 from celosia.accounting.budget import Budget
 from celosia.accounting.losses import ApproximateLoss
-from celosia.core.guarantee import Guarantee
 from celosia.core.messages import say
-from celosia.core.provenance import Provenance
 from celosia.core.randomness import Source, System
-from celosia.core.release import Release
+from celosia.core.release import Guarantee, Provenance, Release
 from celosia.core.report import Document
 from celosia.mechanisms import answer_report
 from celosia.mechanisms.guarantees import guarantee_of, stated_epsilon_delta, unwrap, weaknesses

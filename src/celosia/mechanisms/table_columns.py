@@ -14,8 +14,7 @@ import polars as pl
 
 from celosia import frames
 from celosia.core.errors import InputError
-from celosia.core.messages import Message
-from celosia.core.wording import did_you_mean
+from celosia.core.messages import Message, did_you_mean
 from celosia.mechanisms.guarantees import unwrap
 from celosia.mechanisms.mechanism import Mechanism
 from celosia.mechanisms.selection.base import SelectionMechanism

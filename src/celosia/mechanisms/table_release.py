@@ -13,8 +13,8 @@ from celosia.accounting.budget import Budget
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.messages import Message
 from celosia.core.neighbours import Neighbours
-from celosia.core.provenance import Provenance
 from celosia.core.randomness import Source, System
+from celosia.core.release import Provenance
 from celosia.mechanisms.guarantees import guarantee_of, unwrap
 from celosia.mechanisms.mechanism import Mechanism
 from celosia.mechanisms.noisy_answer import NoisyAnswer, ReleaseOptions, release_with_guarantee

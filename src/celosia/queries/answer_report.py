@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from celosia.accounting.report import belief_blocks
 from celosia.core import figures
-from celosia.core.messages import Message, say
+from celosia.core.messages import Message, say, sentence
 from celosia.core.report import (
     Block,
     Document,
@@ -20,7 +20,6 @@ from celosia.core.report import (
     Paragraph,
     Table,
 )
-from celosia.core.wording import sentence
 from celosia.mechanisms.answer_report import (
     guarantee_blocks,
     on_a_line,

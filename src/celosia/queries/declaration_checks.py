@@ -35,7 +35,7 @@ from typing import TYPE_CHECKING, Any
 from sqlglot import exp
 
 from celosia.core.errors import InputError
-from celosia.core.provenance import installed_version
+from celosia.core.release import installed_version
 from celosia.engines.sql import DuckDBEngine
 from celosia.queries.catalogue import (
     EnforcedConstraints,

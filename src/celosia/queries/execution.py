@@ -19,12 +19,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from celosia.core.errors import EngineError, PrivacyError, QueryRefused
-from celosia.core.guarantee import Guarantee
-from celosia.core.messages import Message
+from celosia.core.messages import Message, one_unit, unit_word, unit_words
 from celosia.core.neighbours import Relation
-from celosia.core.provenance import Provenance
 from celosia.core.randomness import Source
-from celosia.core.wording import one_unit, unit_word, unit_words
+from celosia.core.release import Guarantee, Provenance
 from celosia.mechanisms.guarantees import LIKELY, WEAK
 from celosia.mechanisms.values import below_zero, format_rounded_up
 from celosia.queries import deadlines

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Protocol
 
-from celosia.core.guarantee import Guarantee
+from celosia.core.release import Guarantee
 
 
 class SavedRelease(Protocol):

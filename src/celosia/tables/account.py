@@ -9,10 +9,8 @@ import numpy as np
 
 from celosia.assess.risk import RiskProfile
 from celosia.core.errors import PrivacyWarning
-from celosia.core.guarantee import Guarantee
-from celosia.core.messages import Message
-from celosia.core.provenance import Provenance
-from celosia.core.wording import joined
+from celosia.core.messages import Message, joined
+from celosia.core.release import Guarantee, Provenance
 from celosia.tables.models import SensitiveModel
 from celosia.tables.models.model import HOMOGENEITY
 from celosia.tables.options import PublishOptions

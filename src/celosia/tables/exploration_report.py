@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from celosia.core import figures
-from celosia.core.messages import say
+from celosia.core.messages import number, say
 from celosia.core.report import (
     Block,
     Document,
@@ -15,7 +15,6 @@ from celosia.core.report import (
     Paragraph,
     Table,
 )
-from celosia.core.wording import number
 from celosia.tables.recoding.exploration import Exploration
 from celosia.tables.solution import metric_name
 

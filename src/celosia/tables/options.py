@@ -8,10 +8,10 @@ from math import isfinite
 from typing import Any, Literal, TypedDict, Unpack, get_args
 
 from celosia.core.errors import InputError
+from celosia.core.messages import did_you_mean
 from celosia.core.methods import build
 from celosia.core.numbers import real, whole
 from celosia.core.randomness import Source, System
-from celosia.core.wording import did_you_mean
 from celosia.tables.metrics import METRICS, Loss, Metric
 from celosia.tables.models import Model, SensitiveModel
 from celosia.tables.recoding import allowance

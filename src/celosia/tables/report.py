@@ -12,9 +12,8 @@ import numpy as np
 
 from celosia.assess.risk import RiskProfile
 from celosia.core import figures
-from celosia.core.guarantee import Guarantee
-from celosia.core.messages import say
-from celosia.core.provenance import Provenance
+from celosia.core.messages import number, say, sentence
+from celosia.core.release import Guarantee, Provenance
 from celosia.core.report import (
     Block,
     Document,
@@ -27,7 +26,6 @@ from celosia.core.report import (
     Paragraph,
     Table,
 )
-from celosia.core.wording import number, sentence
 from celosia.tables.models import AverageRisk, Model, model_from_dict
 from celosia.tables.solution import Solution, method_blocks
 

@@ -28,8 +28,7 @@ from typing import Any, Literal, cast, get_args
 import polars as pl
 
 from celosia.core.errors import InputError
-from celosia.core.messages import Message
-from celosia.core.wording import did_you_mean, quoted_names
+from celosia.core.messages import Message, did_you_mean, quoted_names
 from celosia.frames import ColumnType
 from celosia.tables.hierarchies import Automatic, Builder, Hierarchy, from_table
 

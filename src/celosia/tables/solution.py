@@ -7,11 +7,10 @@ from dataclasses import asdict, dataclass
 from decimal import Decimal
 from typing import Any
 
-from celosia.core.messages import Message, say
-from celosia.core.provenance import Provenance
+from celosia.core.messages import Message, number, say, sentence
+from celosia.core.release import Provenance
 from celosia.core.release_report import seed_text
 from celosia.core.report import Block, Details, Facts, Heading, Paragraph
-from celosia.core.wording import number, sentence
 from celosia.tables.recoding.search import Certificate
 
 

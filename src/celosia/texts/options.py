@@ -14,8 +14,7 @@ from typing import Any, Literal, get_args
 
 from celosia.assess.recognisers import KINDS
 from celosia.core.errors import InputError
-from celosia.core.messages import say
-from celosia.core.wording import did_you_mean
+from celosia.core.messages import did_you_mean, say
 
 Spread = Literal["document", "person", "collection"]
 

@@ -14,11 +14,8 @@ from typing import Any, ClassVar, Self
 
 from celosia.core.errors import InputError
 from celosia.core.files import replacing
-from celosia.core.guarantee import Guarantee
-from celosia.core.kept_messages import KeptMessages
-from celosia.core.provenance import Provenance
 from celosia.core.pseudonyms.keys import Key
-from celosia.core.release import Release, certificate_path
+from celosia.core.release import Guarantee, KeptMessages, Provenance, Release, certificate_path
 from celosia.core.report import Document as ReportDocument
 from celosia.texts.account import TextAccount
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from celosia.core.messages import say
+from celosia.core.messages import say, sentence
 from celosia.core.release_report import made_blocks, plain, promise_blocks
 from celosia.core.report import Block, Document, Facts, Heading, Notice, Paragraph, Table
-from celosia.core.wording import sentence
 from celosia.texts.labels import KIND_LABELS, LEFT_OUT_LABELS, ROLE_LABELS
 
 if TYPE_CHECKING:

@@ -12,13 +12,12 @@ from pathlib import Path
 from celosia.assess.recognisers import ROLES
 from celosia.assess.recognisers.identifiers import folded
 from celosia.core.errors import InputError, PrivacyWarning
-from celosia.core.guarantee import Guarantee
 from celosia.core.messages import Message
 from celosia.core.notation import notation
 from celosia.core.progress import Progress, Step, silent
-from celosia.core.provenance import Provenance
 from celosia.core.pseudonyms.keys import Key
 from celosia.core.randomness import Source, System
+from celosia.core.release import Guarantee, Provenance
 from celosia.texts import word_lists
 from celosia.texts.account import TextAccount
 from celosia.texts.actions import Action, ActionContext, Mention, actions_by_kind

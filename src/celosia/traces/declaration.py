@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from celosia.core.errors import InputError
+from celosia.core.messages import did_you_mean
 from celosia.core.methods import Parameter, checked
-from celosia.core.wording import did_you_mean
 from celosia.traces.plane import Plane, Region
 from celosia.traces.zones import check_zone
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from celosia.core.messages import Message, say
+from celosia.core.messages import Message, say, sentence
 from celosia.core.release_report import made_blocks, promise_blocks
 from celosia.core.report import (
     Block,
@@ -18,7 +18,6 @@ from celosia.core.report import (
     Paragraph,
     Table,
 )
-from celosia.core.wording import sentence
 from celosia.traces.drawing import FEWEST, comparison
 
 if TYPE_CHECKING:

@@ -6,11 +6,10 @@ import warnings
 from typing import Any
 
 from celosia.core.errors import InputError, PrivacyWarning
-from celosia.core.guarantee import Guarantee
 from celosia.core.messages import Message
 from celosia.core.progress import Progress, silent
-from celosia.core.provenance import Provenance
 from celosia.core.randomness import Source, System
+from celosia.core.release import Guarantee, Provenance
 from celosia.traces.account import TraceAccount, account
 from celosia.traces.cleaning import clean
 from celosia.traces.declaration import Declaration

@@ -12,8 +12,7 @@ from threading import Event, Lock
 from typing import Any
 
 from celosia.core.errors import EngineError, InputError, PrivacyError, QueryRefused
-from celosia.core.guarantee import Guarantee
-from celosia.core.provenance import Provenance
+from celosia.core.release import Guarantee, Provenance
 from celosia.engines.sql import failed
 from celosia.queries.answer import QueryAnswer
 from celosia.queries.ledger import Ledger, Request, StoredAnswer

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from celosia.assess.attacks.result import Attack, Members
 from celosia.assess.meaning import SUPPRESSED
 from celosia.core.errors import InputError
-from celosia.core.messages import Message
-from celosia.core.wording import quoted_names
+from celosia.core.messages import Message, quoted_names
 from celosia.frames import as_frame, as_text, encode
 
 TOLERANCE = 1e-12

@@ -13,8 +13,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
+from celosia.core.messages import quoted_names
 from celosia.core.numbers import real
-from celosia.core.wording import quoted_names
 from celosia.engines import DuckDB, Groups
 from celosia.frames import as_frame, as_text, read_chunks
 

@@ -17,8 +17,7 @@ from celosia.assess.meaning import SUPPRESSED, Meaning
 from celosia.assess.utility.column_pair import ColumnPair, holds_amounts, pair_column
 from celosia.assess.utility.spread import SpreadRule
 from celosia.core.errors import InputError
-from celosia.core.messages import Message
-from celosia.core.wording import quoted_names
+from celosia.core.messages import Message, quoted_names
 from celosia.frames import TableLike, as_frame, as_text
 
 

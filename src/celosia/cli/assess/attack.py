@@ -12,8 +12,7 @@ from celosia.cli import console, options
 from celosia.cli.assess.readers import read_people, read_released
 from celosia.cli.frame import ReportOutputs
 from celosia.core.errors import InputError
-from celosia.core.messages import say
-from celosia.core.wording import did_you_mean
+from celosia.core.messages import did_you_mean, say
 
 if TYPE_CHECKING:
     import polars as pl

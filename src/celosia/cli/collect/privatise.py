@@ -73,7 +73,7 @@ def privatise(
 
 def _values(table: Path, column: str) -> Any:
     """A column as clients take it: an array of numbers, or a list of texts."""
-    from celosia.core.wording import did_you_mean
+    from celosia.core.messages import did_you_mean
     from celosia.frames import read
 
     frame = read(table)

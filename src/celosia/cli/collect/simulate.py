@@ -149,7 +149,7 @@ def _values(
         raise InputError("CEL-R102.values")
     if data is not None:
         return _generate_values(data, seed)
-    from celosia.core.wording import did_you_mean
+    from celosia.core.messages import did_you_mean
     from celosia.frames import read
 
     assert table is not None

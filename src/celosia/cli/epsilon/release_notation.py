@@ -9,8 +9,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from celosia.core.errors import InputError
-from celosia.core.messages import Message
-from celosia.core.wording import did_you_mean
+from celosia.core.messages import Message, did_you_mean
 
 if TYPE_CHECKING:
     from celosia.accounting import Loss

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from celosia.core.errors import InputError
-from celosia.core.messages import Message
+from celosia.core.messages import Message, did_you_mean
 from celosia.core.neighbours import Neighbours, Relation
-from celosia.core.wording import did_you_mean
 
 if TYPE_CHECKING:
     from celosia.mechanisms.calibration import AnyMechanism

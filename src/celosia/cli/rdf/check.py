@@ -9,8 +9,7 @@ from celosia.cli import console, options
 from celosia.cli.frame import noting_warnings
 from celosia.cli.policy import PolicyFile
 from celosia.core.errors import InputError, PrivacyError
-from celosia.core.messages import say
-from celosia.core.wording import counted, plural
+from celosia.core.messages import counted, plural, say
 
 if TYPE_CHECKING:
     from celosia.queries.policy.values import Graph, Policy

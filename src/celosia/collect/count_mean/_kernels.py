@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.core.compiled import njit
+from celosia.core.kernels import njit
 from celosia.sketches._kernels import BLOCK, fill_columns
 
 Bytes = NDArray[np.uint8]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.core.compiled import njit
+from celosia.core.kernels import njit
 
 Words = NDArray[np.uint64]
 Places = NDArray[np.int64]

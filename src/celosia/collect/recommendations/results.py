@@ -9,7 +9,7 @@ from typing import Any
 
 from celosia.collect.recommendations.designs import Need, UnfitProtocol, design_protocol, error_of
 from celosia.core import figures
-from celosia.core.messages import say
+from celosia.core.messages import say, sentence
 from celosia.core.report import (
     Block,
     Details,
@@ -23,7 +23,6 @@ from celosia.core.report import (
     Paragraph,
     Table,
 )
-from celosia.core.wording import sentence
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,9 +17,9 @@ from celosia.collect.protocol import Protocol, check_report_epsilon
 from celosia.collect.rappor.rappor import Rappor
 from celosia.collect.registry import PROTOCOLS, protocol_class
 from celosia.core.errors import InputError
+from celosia.core.messages import did_you_mean
 from celosia.core.methods import build, parameters
 from celosia.core.notation import values_from_text
-from celosia.core.wording import did_you_mean
 
 TREES = ("pem", "treehist")
 ELSEWHERE = ("rappor-words", "cardinality")

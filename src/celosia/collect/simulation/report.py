@@ -6,7 +6,7 @@ from math import inf
 
 from celosia.collect.simulation.results import Element, Simulation
 from celosia.core import figures
-from celosia.core.messages import say
+from celosia.core.messages import say, sentence
 from celosia.core.report import (
     Block,
     Document,
@@ -19,7 +19,6 @@ from celosia.core.report import (
     Paragraph,
     Table,
 )
-from celosia.core.wording import sentence
 
 MOST_BARS = 30
 MOST_ROWS = 1000

@@ -15,8 +15,7 @@ from importlib.resources import files
 from typing import Any
 
 from celosia.core.errors import InputError
-from celosia.core.messages import Language
-from celosia.core.wording import did_you_mean
+from celosia.core.messages import Language, did_you_mean
 
 FAMILIES = {
     "accounting": "B",

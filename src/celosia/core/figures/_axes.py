@@ -6,8 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
-from celosia.core.messages import render
-from celosia.core.wording import number
+from celosia.core.messages import number, render
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

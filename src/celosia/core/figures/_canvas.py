@@ -31,9 +31,10 @@ _HATCHES = ("", "////", "....", "xxxx", "----", "++++")
 WIDTH = 5.4
 """Inches: with this font a label stays legible on a phone and is not shouted on a desk."""
 
-_VARIABLES = {INK: "ink", MUTED: "muted", GRID: "grid", PAPER: "paper"} | {
-    colour: f"series-{number}" for number, colour in enumerate(SERIES, 1)
-}
+_NAMES = ("series-1", "series-2", "series-3", "series-4", "series-5", "series-6")
+_VARIABLES = {INK: "ink", MUTED: "muted", GRID: "grid", PAPER: "paper"} | dict(
+    zip(SERIES, _NAMES, strict=True)
+)
 _FONTS = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
 _LOOK: dict[Any, object] = {
     "svg.fonttype": "none",

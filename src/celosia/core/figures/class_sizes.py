@@ -14,8 +14,7 @@ from celosia.core.figures._axes import (
 )
 from celosia.core.figures._canvas import alert_look, bar_look, drawing, finish, new_axes
 from celosia.core.figures.svg import Svg
-from celosia.core.messages import say
-from celosia.core.wording import number
+from celosia.core.messages import number, say
 
 if TYPE_CHECKING:
     import numpy as np

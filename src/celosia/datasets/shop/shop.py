@@ -13,11 +13,10 @@ import polars as pl
 
 from celosia.core.errors import InputError
 from celosia.core.files import check_writable, replacing
-from celosia.core.messages import Message, say
+from celosia.core.messages import Message, did_you_mean, say
 from celosia.core.numbers import real, whole
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Seeded
-from celosia.core.wording import did_you_mean
 from celosia.datasets.shop.dbgen import dbgen_tables
 from celosia.datasets.shop.generator import NATIONS, make_tables
 

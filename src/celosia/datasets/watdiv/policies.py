@@ -9,7 +9,7 @@ from string import Template
 from typing import Literal, get_args
 
 from celosia.core.errors import InputError
-from celosia.core.wording import did_you_mean
+from celosia.core.messages import did_you_mean
 from celosia.datasets.watdiv.schema import FUNCTIONAL, KINDS, PREFIXES, VALUES
 from celosia.datasets.watdiv.values import EntityValue, IntegerRange, MoneyRange, Property
 

@@ -10,13 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
-from celosia.core.messages import Message, say
+from celosia.core.messages import Message, say, sentence
 from celosia.core.methods import parameter
 from celosia.core.numbers import whole
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.core.report import Block, Facts, Heading, Paragraph
-from celosia.core.wording import sentence
 from celosia.graphs.attacks.method import AttackedGraph, AttackMethod
 from celosia.graphs.attacks.result import Numbers
 from celosia.graphs.graph import Graph

@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
-from celosia.core.messages import Message, say
+from celosia.core.messages import Message, say, sentence
 from celosia.core.report import Block, Facts, Heading, Paragraph, Table
-from celosia.core.wording import sentence
 from celosia.graphs.graph import Graph
 
 BUCKETS = (

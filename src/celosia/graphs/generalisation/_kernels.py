@@ -7,7 +7,7 @@ from math import exp, lgamma, log
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.core.compiled import njit
+from celosia.core.kernels import njit
 from celosia.graphs.arrays import Floats, Vertices, Whole, Words
 
 TIE = 1e-12

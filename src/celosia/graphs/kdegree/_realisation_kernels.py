@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from celosia.core.compiled import njit
+from celosia.core.kernels import njit
 from celosia.graphs.arrays import Vertices, Whole
 
 FREE, AVOID, PREFER = 0, 1, 2

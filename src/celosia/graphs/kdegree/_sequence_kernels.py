@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from celosia.core.compiled import njit
+from celosia.core.kernels import njit
 from celosia.graphs.arrays import Whole
 
 _FAR = 2**62

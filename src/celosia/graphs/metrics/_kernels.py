@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from celosia.core.compiled import njit
+from celosia.core.kernels import njit
 from celosia.graphs.arrays import Floats, Vertices, Whole
 
 

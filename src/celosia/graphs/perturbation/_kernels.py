@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from celosia.core.compiled import njit
+from celosia.core.kernels import njit
 from celosia.graphs._edge_set import contains, delete, edge_key, insert
 from celosia.graphs.arrays import Floats, Whole, Words
 

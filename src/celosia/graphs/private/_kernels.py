@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from celosia.core.compiled import njit
+from celosia.core.kernels import njit
 from celosia.graphs._edge_set import contains, delete, insert
 from celosia.graphs.arrays import Flags, Vertices, Whole
 

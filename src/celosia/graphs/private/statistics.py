@@ -9,12 +9,10 @@ from typing import Any, get_args
 
 from celosia.accounting.budget import Budget
 from celosia.core.errors import InputError
-from celosia.core.guarantee import Guarantee
-from celosia.core.messages import Message
+from celosia.core.messages import Message, did_you_mean
 from celosia.core.progress import Progress, silent
-from celosia.core.provenance import Provenance
 from celosia.core.randomness import Source, System
-from celosia.core.wording import did_you_mean
+from celosia.core.release import Guarantee, Provenance
 from celosia.graphs.graph import Graph
 from celosia.graphs.private.counts import (
     BoundedEdgeCount,

@@ -7,7 +7,7 @@ from math import exp, log2, pi, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.core.compiled import njit
+from celosia.core.kernels import njit
 from celosia.graphs._edge_set import _find as find
 from celosia.graphs.arrays import Flags, Floats, Vertices, Whole, Words
 

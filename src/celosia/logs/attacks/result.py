@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from math import sqrt
 from typing import Any
 
-from celosia.core.messages import Message, say
+from celosia.core.messages import Message, say, sentence
 from celosia.core.report import Block, Facts, Heading, Paragraph
-from celosia.core.wording import sentence
 
 Z95 = 1.959964
 """The normal quantile of a 95 % interval."""

@@ -7,11 +7,10 @@ from typing import Any, Literal
 
 from celosia.accounting.budget import Budget
 from celosia.core.errors import InputError
-from celosia.core.guarantee import Guarantee
 from celosia.core.messages import Message
 from celosia.core.methods import Parameter, checked
-from celosia.core.provenance import Provenance
 from celosia.core.randomness import Source, System
+from celosia.core.release import Guarantee, Provenance
 from celosia.logs.log import Log
 from celosia.logs.private.data import Of, key_data
 from celosia.logs.private.mechanisms import (

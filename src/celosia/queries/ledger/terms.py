@@ -10,8 +10,7 @@ from typing import Any
 from celosia.accounting.amounts import delta_amount, epsilon_amount, format_amount
 from celosia.accounting.filters import FILTERS, Allowance, Filter
 from celosia.core.errors import BudgetExceeded, InputError, PrivacyError, QueryRefused
-from celosia.core.messages import Message
-from celosia.core.wording import did_you_mean
+from celosia.core.messages import Message, did_you_mean
 from celosia.queries.ledger.chain import format_fraction, parse_amount
 from celosia.queries.policy.values import Spending
 

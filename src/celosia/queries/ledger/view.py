@@ -23,8 +23,7 @@ from celosia.core.errors import (
     QueryRefused,
 )
 from celosia.core.files import replacing
-from celosia.core.messages import say
-from celosia.core.wording import did_you_mean
+from celosia.core.messages import did_you_mean, say
 from celosia.queries.ledger.chain import (
     Entry,
     Head,

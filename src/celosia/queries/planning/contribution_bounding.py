@@ -7,8 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from celosia.core.errors import QueryRefused
-from celosia.core.messages import Message
-from celosia.core.wording import unit_word, unit_words
+from celosia.core.messages import Message, unit_word, unit_words
 from celosia.queries.algebra import SemiJoin
 from celosia.queries.bounds.caps import MOST
 from celosia.queries.bounds.stability import StabilityAnalysis

@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from sqlglot import exp
 
 from celosia.accounting.losses import Loss
-from celosia.core.messages import Message
+from celosia.core.messages import Message, unit_word, unit_words
 from celosia.core.neighbours import Neighbours
 from celosia.core.randomness import Source
-from celosia.core.wording import unit_word, unit_words
 from celosia.queries.emission import people_by_key_query
 from celosia.queries.planning.context import MOST_GROUPS, as_plain_key
 from celosia.queries.planning.plan import (

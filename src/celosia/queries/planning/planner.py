@@ -7,10 +7,9 @@ from fractions import Fraction
 from typing import Any, Literal
 
 from celosia.core.errors import InputError
-from celosia.core.messages import Message
+from celosia.core.messages import Message, did_you_mean, unit_words
 from celosia.core.neighbours import Neighbours
 from celosia.core.numbers import exact
-from celosia.core.wording import did_you_mean, unit_words
 from celosia.mechanisms.parameters import check_delta, check_epsilon
 from celosia.queries.algebra import Join, Question, Scan, SemiJoin, UnionAll, scans
 from celosia.queries.emission import Target

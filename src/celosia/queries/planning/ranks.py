@@ -14,10 +14,9 @@ from sqlglot import exp
 
 from celosia.accounting.losses import BoundedRangeLoss, Loss, PureLoss
 from celosia.accounting.noise_losses import LaplaceLoss
-from celosia.core.messages import Message
+from celosia.core.messages import Message, unit_word, unit_words
 from celosia.core.neighbours import Relation
 from celosia.core.randomness import Source
-from celosia.core.wording import unit_word, unit_words
 from celosia.mechanisms.selection.base import sampling_rate, shortfall
 from celosia.mechanisms.statistics.quantiles import Segments, check_share
 from celosia.queries.algebra import Aggregate, Question

@@ -5,9 +5,8 @@ from __future__ import annotations
 from sqlglot import exp
 
 from celosia.core.errors import QueryRefused
-from celosia.core.messages import Message
+from celosia.core.messages import Message, one_unit
 from celosia.core.neighbours import ADD_REMOVE
-from celosia.core.wording import one_unit
 from celosia.queries.algebra import Aggregate, Key, Question, scans
 from celosia.queries.bounds.elastic_sensitivity import elastic_sensitivity
 from celosia.queries.ownership import attach_owners

@@ -10,8 +10,7 @@ from fractions import Fraction
 from graphlib import CycleError, TopologicalSorter
 
 from celosia.core.errors import PrivacyWarning
-from celosia.core.messages import Message
-from celosia.core.wording import did_you_mean
+from celosia.core.messages import Message, did_you_mean
 from celosia.queries.policy.database import check_database
 from celosia.queries.policy.settings import Problems
 from celosia.queries.policy.values import ColumnPolicy, Policy, Spending, TablePolicy

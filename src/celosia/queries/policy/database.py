@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Literal
 
 from celosia.core.errors import InputError
-from celosia.core.wording import did_you_mean
+from celosia.core.messages import did_you_mean
 from celosia.queries.policy.settings import Problems
 from celosia.queries.policy.values import ColumnType, Database, Policy, TablePolicy
 

@@ -11,9 +11,8 @@ from fractions import Fraction
 from typing import Any
 
 from celosia.core.errors import InputError
-from celosia.core.messages import Message
+from celosia.core.messages import Message, did_you_mean
 from celosia.core.numbers import exact, whole
-from celosia.core.wording import did_you_mean
 
 MOST_SHOWN = 20
 """Problems that one message lists: a file of another kind would fill the screen."""

@@ -12,9 +12,8 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from celosia.core.errors import InputError
-from celosia.core.messages import Message
+from celosia.core.messages import Message, plural
 from celosia.core.progress import Progress, Step, silent
-from celosia.core.wording import plural
 from celosia.queries.policy.values import Graph, Policy, TablePolicy
 from celosia.queries.rdf.store import GraphStore
 from celosia.queries.rdf.terms import address_text, term_number

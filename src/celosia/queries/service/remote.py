@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from celosia.accounting.filters import Price
 from celosia.core.files import replacing
-from celosia.core.guarantee import Guarantee
 from celosia.core.messages import Message, say
-from celosia.core.provenance import Provenance
+from celosia.core.release import Guarantee, Provenance
 from celosia.queries.ledger import Head, Record
 
 if TYPE_CHECKING:

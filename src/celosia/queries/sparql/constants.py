@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal, InvalidOperation
 from typing import Any, Literal
 
-from celosia.core.wording import did_you_mean
+from celosia.core.messages import did_you_mean
 from celosia.queries.rdf.terms import XSD, address_text, literal_text, term_number
 from celosia.queries.sparql.refusals import not_sparql, refusal
 from celosia.queries.sparql.trees import is_shorthand, name_of, part_of

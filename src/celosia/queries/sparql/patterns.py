@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from celosia.core.messages import Message
-from celosia.core.wording import did_you_mean
+from celosia.core.messages import Message, did_you_mean
 from celosia.queries.sparql.constants import Constant, TermReader, constant_number
 from celosia.queries.sparql.refusals import not_sparql, refusal
 from celosia.queries.sparql.scanner import MOST_PATTERNS

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from celosia.core.errors import CelosiaError
-from celosia.core.wording import did_you_mean
+from celosia.core.messages import did_you_mean
 from celosia.queries.algebra import Column, Filter, Join, Relation, Scan
 from celosia.queries.policy.values import ANY_PREDICATE, Graph, Policy
 from celosia.queries.sparql.constants import Constant, constant_number

@@ -18,8 +18,7 @@ from typing import Literal
 from sqlglot import exp
 
 from celosia.core.errors import CelosiaError
-from celosia.core.messages import Message
-from celosia.core.wording import did_you_mean
+from celosia.core.messages import Message, did_you_mean
 from celosia.queries.algebra import Column, Relation
 from celosia.queries.policy.values import ColumnType
 from celosia.queries.sql.refusals import both, check_arguments, either, refusal

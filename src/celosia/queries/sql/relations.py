@@ -19,8 +19,7 @@ from dataclasses import dataclass, field, replace
 from sqlglot import exp
 
 from celosia.core.errors import CelosiaError
-from celosia.core.messages import Message
-from celosia.core.wording import did_you_mean
+from celosia.core.messages import Message, did_you_mean
 from celosia.queries.algebra import Column, Filter, Join, Keys, Relation, Scan, SemiJoin
 from celosia.queries.policy.values import Policy
 from celosia.queries.sql.conditions import (

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from celosia.core.errors import InputError
-from celosia.core.wording import did_you_mean
+from celosia.core.messages import did_you_mean
 from celosia.queries.request import QueryRequest
 
 PERSON = 17

@@ -17,7 +17,7 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from celosia.core.errors import CelosiaError, InputError
-from celosia.core.wording import did_you_mean
+from celosia.core.messages import did_you_mean
 from celosia.queries.timing_audit.attacks import Attack
 from celosia.queries.timing_audit.databases import NeighbourDatabase
 from celosia.queries.vault import Vault

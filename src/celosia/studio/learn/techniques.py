@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from importlib import import_module
 
 from celosia.core.errors import InputError
-from celosia.core.wording import did_you_mean
+from celosia.core.messages import did_you_mean
 from celosia.studio.learn.parts import Lesson
 
 

@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from celosia.core.errors import CelosiaError
-from celosia.core.messages import Message, render, speaking
+from celosia.core.messages import Message, render, sentence, speaking
 from celosia.core.methods import Parameter, parameters
-from celosia.core.wording import sentence
 from celosia.studio.language import _, current
 
 OFFERED = (

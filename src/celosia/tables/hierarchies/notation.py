@@ -11,10 +11,9 @@ from typing import Any
 
 from celosia.core.errors import InputError
 from celosia.core.files import replacing
-from celosia.core.messages import Message
+from celosia.core.messages import Message, quoted_names
 from celosia.core.methods import by_name, method_from_dict
 from celosia.core.notation import method_from_text
-from celosia.core.wording import quoted_names
 from celosia.tables.hierarchies.automatic import Automatic
 from celosia.tables.hierarchies.dates import Dates
 from celosia.tables.hierarchies.hierarchy import Builder, Hierarchy

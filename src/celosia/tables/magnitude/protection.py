@@ -11,9 +11,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError, PrivacyError
-from celosia.core.messages import Message, say
+from celosia.core.messages import Message, did_you_mean, say
 from celosia.core.progress import Progress, Step, silent
-from celosia.core.wording import did_you_mean
 from celosia.tables.magnitude.attack import Threat, in_cube, insiders_everywhere, relations, threats
 from celosia.tables.magnitude.audit import CellAudit, Interval, feasible
 from celosia.tables.magnitude.rules import Rule, primary_cells

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from celosia.core.messages import say
+from celosia.core.messages import joined, number, say
 from celosia.core.report import (
     Block,
     Document,
@@ -16,7 +16,6 @@ from celosia.core.report import (
     Paragraph,
     Table,
 )
-from celosia.core.wording import joined, number
 from celosia.tables.magnitude.audit import CellAudit
 from celosia.tables.magnitude.protection import ProtectedTable
 

@@ -13,9 +13,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
-from celosia.core.messages import say
+from celosia.core.messages import did_you_mean, say
 from celosia.core.numbers import whole
-from celosia.core.wording import did_you_mean
 from celosia.frames import as_frame, as_text, encode
 from celosia.tables.masking.columns import cells
 

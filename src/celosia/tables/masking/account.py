@@ -17,10 +17,9 @@ from celosia.assess.accounts import (
     synthetic_account,
 )
 from celosia.assess.risk import RiskProfile, measure
-from celosia.core.messages import Message
+from celosia.core.messages import Message, number
 from celosia.core.progress import Progress, Step
 from celosia.core.randomness import Source
-from celosia.core.wording import number
 from celosia.tables.masking.recipe import Recipe
 from celosia.tables.schema import Role
 

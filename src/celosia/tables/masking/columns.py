@@ -9,7 +9,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
-from celosia.core.wording import did_you_mean
+from celosia.core.messages import did_you_mean
 
 
 def check_columns(frame: pl.DataFrame, columns: Sequence[str], method: str) -> None:

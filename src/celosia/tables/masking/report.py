@@ -7,9 +7,8 @@ from typing import Any
 
 from celosia.assess.account_report import PRIVATE, masked_blocks, synthetic_blocks
 from celosia.assess.accounts import MaskedAccount, SyntheticAccount
-from celosia.core.guarantee import Guarantee
-from celosia.core.messages import say
-from celosia.core.provenance import Provenance
+from celosia.core.messages import say, sentence
+from celosia.core.release import Guarantee, Provenance
 from celosia.core.release_report import facts_block, made_blocks, promise_blocks
 from celosia.core.report import (
     Block,
@@ -20,7 +19,6 @@ from celosia.core.report import (
     Paragraph,
     Table,
 )
-from celosia.core.wording import sentence
 from celosia.tables.masking.account import Account
 from celosia.tables.report import risk_chart
 

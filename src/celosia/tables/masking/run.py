@@ -16,12 +16,10 @@ import polars as pl
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError, PrivacyWarning
-from celosia.core.guarantee import Guarantee
-from celosia.core.messages import Message
+from celosia.core.messages import Message, joined
 from celosia.core.progress import Progress, Step, silent
-from celosia.core.provenance import Provenance
 from celosia.core.randomness import Source, System
-from celosia.core.wording import joined
+from celosia.core.release import Guarantee, Provenance
 from celosia.frames import as_frame, pick
 from celosia.tables.masking.account import Account, Holdout, account, evenly_spaced
 from celosia.tables.masking.method import describe_neighbours

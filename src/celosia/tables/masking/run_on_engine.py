@@ -19,11 +19,10 @@ from celosia.assess.risk import RiskProfile
 from celosia.assess.risk.profile import classes_of
 from celosia.core.errors import InputError, PrivacyWarning
 from celosia.core.files import check_writable
-from celosia.core.guarantee import Guarantee
 from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
-from celosia.core.provenance import Provenance
 from celosia.core.randomness import Seeded, Source, System
+from celosia.core.release import Guarantee, Provenance
 from celosia.engines import Groups
 from celosia.engines.tables import Draft, Output, Place, TableEngine, changed_source
 from celosia.frames import pick

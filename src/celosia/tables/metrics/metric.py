@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
+from celosia.core.messages import did_you_mean
 from celosia.core.methods import Method, Parameter
 from celosia.core.numbers import real
-from celosia.core.wording import did_you_mean
 
 if TYPE_CHECKING:
     from celosia.tables.recoding.lattice import Lattice, Outcome

@@ -10,10 +10,10 @@ from typing import Any, ClassVar
 
 from celosia.accounting.losses import Loss
 from celosia.core.errors import InputError
-from celosia.core.guarantee import Guarantee
 from celosia.core.messages import Message
 from celosia.core.methods import Parameter, parameter
 from celosia.core.neighbours import ADD_REMOVE, Neighbours
+from celosia.core.release import Guarantee
 from celosia.tables.masking.method import MaskingMethod, describe_neighbours
 from celosia.tables.private.budget import TableBudget
 from celosia.tables.private.declarations import BINS, LISTS, DomainDeclarations

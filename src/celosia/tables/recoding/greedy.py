@@ -18,11 +18,10 @@ from time import monotonic
 from typing import NamedTuple
 
 from celosia.core.errors import InputError, PrivacyError
-from celosia.core.messages import Message
+from celosia.core.messages import Message, did_you_mean
 from celosia.core.numbers import whole
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Seeded
-from celosia.core.wording import did_you_mean
 from celosia.tables.metrics import Loss, Metric
 from celosia.tables.models import Model
 from celosia.tables.recoding.lattice import Lattice

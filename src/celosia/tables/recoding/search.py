@@ -36,10 +36,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError, PrivacyError
-from celosia.core.messages import Message
+from celosia.core.messages import Message, joined
 from celosia.core.numbers import real
 from celosia.core.progress import Progress, Step, silent
-from celosia.core.wording import joined
 from celosia.tables.metrics import Loss, Measure, Metric
 from celosia.tables.models import Classes, Model
 from celosia.tables.recoding.lattice import Lattice, Outcome

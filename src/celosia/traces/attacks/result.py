@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from math import sqrt
 from typing import Any
 
-from celosia.core.messages import Message, say
+from celosia.core.messages import Message, say, sentence
 from celosia.core.report import Block, Facts, Heading, Paragraph
-from celosia.core.wording import sentence
 
 Z = 1.959963984540054
 """The 97.5 % quantile of the normal law: intervals hold 95 %."""

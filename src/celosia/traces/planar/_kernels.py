@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.core.compiled import njit
+from celosia.core.kernels import njit
 from celosia.mechanisms.noise._kernels import FAR, OUT, WHOLES, one_laplace, passes, whole_coin
 
 Array = NDArray[Any]

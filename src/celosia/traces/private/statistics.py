@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 
 from celosia.accounting.budget import Budget
-from celosia.core.guarantee import Guarantee
 from celosia.core.messages import Message
-from celosia.core.provenance import Provenance
 from celosia.core.randomness import Source, System
+from celosia.core.release import Guarantee, Provenance
 from celosia.mechanisms.guarantees import guarantee_of, stated_epsilon_delta
 from celosia.mechanisms.noisy_answer import NoisyAnswer, ReleaseOptions, release_with_guarantee
 from celosia.mechanisms.values import format_rounded_up

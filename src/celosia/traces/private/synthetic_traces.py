@@ -18,13 +18,12 @@ from numpy.typing import NDArray
 
 from celosia.accounting.budget import Budget
 from celosia.accounting.losses import PureLoss
-from celosia.core.guarantee import Guarantee
 from celosia.core.messages import Message
 from celosia.core.methods import Method, parameter
 from celosia.core.numbers import exact
 from celosia.core.progress import Progress, Step, silent
-from celosia.core.provenance import Provenance
 from celosia.core.randomness import Source, System
+from celosia.core.release import Guarantee, Provenance
 from celosia.mechanisms.noise import DiscreteLaplace
 from celosia.mechanisms.statistics.contributions import at_most
 from celosia.traces.points import Traces

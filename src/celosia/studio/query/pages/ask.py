@@ -7,8 +7,7 @@ from typing import Any
 
 from nicegui import ui
 
-from celosia.core.messages import render
-from celosia.core.wording import unit_word
+from celosia.core.messages import render, unit_word
 from celosia.studio.language import _, figure, n_, number, short
 from celosia.studio.query import jobs, model
 from celosia.studio.query.model import SPARQL_EXAMPLES, SQL_EXAMPLES, PlanBranch

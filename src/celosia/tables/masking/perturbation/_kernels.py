@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.core.compiled import njit
+from celosia.core.kernels import njit
 
 Ranks = NDArray[np.int64]
 Words = NDArray[np.uint64]

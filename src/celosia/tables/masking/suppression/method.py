@@ -11,11 +11,10 @@ import numpy as np
 import polars as pl
 
 from celosia.core.errors import InputError, PrivacyError
-from celosia.core.messages import Message
+from celosia.core.messages import Message, did_you_mean
 from celosia.core.methods import parameter
 from celosia.core.numbers import real
 from celosia.core.progress import Progress
-from celosia.core.wording import did_you_mean
 from celosia.frames import as_text, encode
 from celosia.tables.masking.columns import cells, check_columns
 from celosia.tables.masking.method import MaskingMethod, MethodResult, Work

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from celosia.core.wording import counted
+from celosia.core.messages import counted
 from celosia.tables.coded_table import CodedColumn
 from celosia.tables.metrics.loss import LossScale
 from celosia.tables.recoding.mondrian.axis import Axis

@@ -9,9 +9,8 @@ import pytest
 
 from celosia import KAnonymity, Schema, datasets, publish, tables
 from celosia.core.errors import PrivacyWarning
-from celosia.core.guarantee import Guarantee
-from celosia.core.kept_messages import KeptMessages, kept
 from celosia.core.messages import Message, speaking
+from celosia.core.release import Guarantee, KeptMessages, kept
 from celosia.tables import TableRelease
 
 PRICE = "queries.plan.epsilon_delta"

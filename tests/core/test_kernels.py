@@ -10,12 +10,11 @@ from typing import Any
 
 import pytest
 
-from celosia.core import kernel_cache
-from celosia.core.compiled import njit
-from celosia.core.kernel_folder import KernelFolder
+from celosia.core import kernels
+from celosia.core.kernels import KernelFolder, njit
 
 SOURCE = """
-from celosia.core.compiled import njit
+from celosia.core.kernels import njit
 from {other} import STEP, raised
 
 @njit(cache=True)
@@ -23,7 +22,7 @@ def higher(number):
     return raised(number) + STEP
 """
 OTHER = """
-from celosia.core.compiled import njit
+from celosia.core.kernels import njit
 
 STEP = {step}
 
@@ -37,7 +36,7 @@ def raised(number):
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     place = tmp_path / "kernels"
     place.mkdir()
-    monkeypatch.setattr(kernel_cache, "kernel_folder", lambda: KernelFolder(place, "user"))
+    monkeypatch.setattr(kernels, "kernel_folder", lambda: KernelFolder(place, "user"))
     return place
 
 
@@ -46,7 +45,7 @@ def define(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable
     """Defines a function, and another in a module that it takes from, as a new process would."""
 
     def made(*, step: int = 1, raised: str = "* 2") -> Any:
-        kernel_cache._file_digest.cache_clear()
+        kernels._file_digest.cache_clear()
         found: Any = None
         for name, text in (
             ("other_kernels", OTHER.format(step=step, raised=raised)),
@@ -60,7 +59,7 @@ def define(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable
         return found.higher
 
     yield made
-    kernel_cache._file_digest.cache_clear()
+    kernels._file_digest.cache_clear()
 
 
 def hits(function: Any) -> int:
@@ -120,7 +119,7 @@ def test_a_function_is_compiled_also_where_no_cache_can_be_written(
 def test_a_function_is_compiled_also_where_no_folder_is_safe(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(kernel_cache, "kernel_folder", lambda: None)
+    monkeypatch.setattr(kernels, "kernel_folder", lambda: None)
 
     @njit(cache=True, nogil=True)
     def double(number: int) -> int:
