@@ -68,7 +68,7 @@ NEEDED = {
         *("loss_readers", "losses", "noise_losses"),
     },
     "celosia.engines": {"sql"},
-    "celosia.mechanisms": {"guarantees", "intervals", "noise", "parameters"},
+    "celosia.mechanisms": {"guarantees", "noise", "parameters", "values"},
     "celosia.queries.bounds": {"caps", "facts", "growth", "join_orders", "lineage", "stability"},
     "celosia.queries.emission": {
         *("aggregates", "expression_types", "fixed_point", "relations", "target", "timestamps"),

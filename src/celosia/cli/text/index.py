@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from celosia.cli import console
+from celosia.cli import console, options
 from celosia.cli.frame import AnswerOutputs, FileOutputs, JsonOutputs
 from celosia.cli.text.options import Declare, Documents, Seed
 from celosia.core.messages import Message, say
@@ -53,7 +53,7 @@ def release(
     outputs: AnswerOutputs,
     what: Annotated[Literal["terms"], typer.Argument(help="What to release: terms.")],
     documents: Documents,
-    epsilon: Annotated[float, typer.Option(help="Privacy loss for one person.")],
+    epsilon: options.Epsilon,
     delta: Annotated[float, typer.Option(help="Chance of a term that one person alone has.")],
     per_person: Annotated[
         int, typer.Option("--per-person", min=1, help="Terms of each person that count.")

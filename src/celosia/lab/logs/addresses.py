@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 import polars as pl
 
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step
 from celosia.core.pseudonyms.crypto_pan import CryptoPan
 from celosia.lab.findings import Row
@@ -27,7 +28,7 @@ PUBLISHED = {
 
 def rows(progress: Progress) -> Iterable[Row]:
     """Every vector, computed again."""
-    progress(Step("addresses", 0))
+    progress(Step(Message("lab.studies.logs.addresses.title"), 0))
     found = encrypt(pl.Series(list(PUBLISHED)), CryptoPan(KEY)).to_list()
     for (given, published), computed in zip(PUBLISHED.items(), found, strict=True):
         yield Row(given, "pseudonym", published, computed, published == computed)

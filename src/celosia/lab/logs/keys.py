@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from fractions import Fraction
 
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step
 from celosia.lab.findings import Row
 from celosia.lab.tolerance import EXACT, Cell, Tolerance
@@ -44,7 +45,7 @@ def zealous_chance(count: int, *, scale: Fraction, first: int, second: int) -> f
 
 def rows(progress: Progress) -> Iterable[Row]:
     """Every cell, computed again."""
-    progress(Step("keys", 0))
+    progress(Step(Message("lab.studies.logs.keys.title"), 0))
     for m, (ours, printed) in PUBLISHED.items():
         yield _row(f"m={m}", "threshold", ours, korolova_threshold(EPSILON, DELTA, m), _DIGITS)
         yield _row(

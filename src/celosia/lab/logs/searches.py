@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from celosia import datasets
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step
 from celosia.core.randomness import Seeded
 from celosia.lab.findings import Row
@@ -38,7 +39,7 @@ def rows(progress: Progress) -> Iterable[Row]:
     """Means over six logs, against those of the model that they follow."""
     logs = []
     for number, seed in enumerate(SEEDS):
-        progress(Step("searches", number, len(SEEDS)))
+        progress(Step(Message("lab.studies.logs.searches.title"), number, len(SEEDS)))
         logs.append(datasets.searches(seed=seed).log())
     tables = [threshold_rows(log) for log in logs]
     for place, (k, (queries, share)) in enumerate(THRESHOLDS.items()):

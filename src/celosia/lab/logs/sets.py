@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step
 from celosia.core.randomness import Seeded
 from celosia.lab.findings import Row
@@ -18,7 +19,7 @@ PATHS = (("a1", "A", "*"), ("a2", "A", "*"), ("b1", "B", "*"), ("b2", "B", "*"))
 
 def rows(progress: Progress) -> Iterable[Row]:
     """Every cell, computed again."""
-    progress(Step("sets", 0))
+    progress(Step(Message("lab.studies.logs.sets.title"), 0))
     data = Transactions.of(EXAMPLE)
     context = SetContext(tree=ItemTree.of(Hierarchy.from_paths(PATHS)))
     yield _row("2^1", "violations", "none", _named(data.sets(), 2, 1))
