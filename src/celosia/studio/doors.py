@@ -9,6 +9,7 @@ DOORS = (
     ("/graphs", "Graphs", "hub"),
     ("/traces", "Traces", "location_on"),
     ("/texts", "Documents", "description"),
+    ("/logs", "Logs", "list_alt"),
     ("/collect", "Collect", "sensors"),
     ("/query", "Query", "query_stats"),
     ("/statistics", "Statistics", "insights"),

@@ -56,6 +56,7 @@ def _sentences() -> dict[str, str]:
             "Make documents safe to publish: find names and numbers, replace them, verify the new "
             "files."
         ),
+        "/logs": _("Publish searches and visits: fields treated, a threshold over persons, attacks."),
         "/collect": _(
             "Local differential privacy: estimate frequencies from randomised "
             "reports, and watch the estimates converge."
@@ -92,6 +93,11 @@ def _samples() -> list[tuple[str, str, str]]:
             "/traces",
             _("Publish the traces of a town"),
             _("See how few known points single out a person, and make traces alike."),
+        ),
+        (
+            "/logs",
+            _("Publish two weeks of searches"),
+            _("See how few searches single out a person, and keep what several persons asked."),
         ),
         (
             "/collect",

@@ -9,6 +9,7 @@ PACKAGES = (
     "collect",
     "graphs",
     "learn",
+    "logs",
     "mask",
     "publish",
     "query",

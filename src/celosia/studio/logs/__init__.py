@@ -1,0 +1,1 @@
+"""Publish logs: samples and treatments, the jobs, and the pages."""

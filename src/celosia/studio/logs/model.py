@@ -1,0 +1,156 @@
+"""Logs in the studio: samples, what is done with each field, and the text that does the same."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from functools import cache
+from string import punctuation
+from typing import Any
+
+from celosia.core.methods import Parameter
+from celosia.core.notation import notation
+from celosia.studio.language import _
+from celosia.studio.parameters import controls
+from celosia.studio.samples import Sample
+
+SUFFIXES = (".csv", ".tsv", ".txt", ".log", ".jsonl", ".ndjson", ".parquet")
+"""Kinds of files that hold a log."""
+PEOPLE = {"searches": 1000}
+"""Persons of each sample."""
+THRESHOLDS = tuple(range(2, 101))
+"""Thresholds whose effect is counted when a log is read."""
+LISTED = (2, 5, 10, 20, 50)
+"""Those that a page always lists."""
+LONGEST = 40
+"""Characters of a shape."""
+
+SAMPLES: tuple[Sample, ...] = (
+    Sample(
+        name="searches",
+        title="Searches of two weeks",
+        about="1,000 invented persons, with habits, clicks, addresses, and searches for oneself.",
+        rows=28_159,
+        python="datasets.searches(1000).log()",
+    ),
+)
+
+
+@cache
+def field_controls() -> tuple[Parameter, ...]:
+    """What may be chosen of the treatment of fields."""
+    from celosia.logs import Fields
+
+    return controls(Fields)
+
+
+def shape(value: object) -> str:
+    """The form of a cell, without what it says.
+
+    >>> shape("Ana 47, Málaga"), shape("10.0.1.7")
+    ('aaa 99, aaaaaa', '99.9.9.9')
+    """
+    text = "" if value is None else str(value)
+    made = "".join(_sign(sign) for sign in text[:LONGEST])
+    return made + "…" if len(text) > LONGEST else made
+
+
+def _sign(sign: str) -> str:
+    if sign.isdigit():
+        return "9"
+    return sign if sign == " " or sign in punctuation else "a"
+
+
+def role_name(role: str) -> str:
+    """What a column is, in the language of the page."""
+    return {
+        "person": _("person"),
+        "time": _("time"),
+        "text": _("query or item"),
+        "url": _("web address"),
+        "ip": _("IP address"),
+        "agent": _("user agent"),
+        "session": _("session"),
+        "referrer": _("referrer"),
+        "bytes": _("size in bytes"),
+        "keep": _("other column"),
+        "": _("not declared"),
+    }[role]
+
+
+def treatment(roles: Sequence[str], parameters: Mapping[str, Any]) -> str:
+    """What is published of a column, in the language of the page."""
+    from celosia.logs import Fields
+
+    if not roles:
+        return _("not published")
+    if "keep" in roles:
+        return _("published as it is")
+    role = roles[-1]  # an address that is also the person is treated as an address
+    if role == "text":
+        return _("published where enough persons have it")
+    role = "url" if role == "referrer" else role
+    how = getattr(Fields(**parameters), role)
+    if how == "drop":
+        return _("not published")
+    return {
+        "person:pseudonym": _("a random number in each period"),
+        "session:pseudonym": _("a random number"),
+        "session:length": _("how many records it has"),
+        "ip:truncate": _("the network, /24 or /48"),
+        "ip:truncate-more": _("the network, /16 or /32"),
+        "ip:prefix-preserving": _("encrypted; equal beginnings stay equal"),
+        "url:domain": _("the domain"),
+        "url:path": _("the domain and the first parts of the path"),
+        "url:parameters": _("domain, parts of the path and names of parameters"),
+        "agent:family": _("family and version, where several persons have it"),
+        "agent:device": _("kind of device, where several persons have it"),
+        "time:hour": _("the hour"),
+        "time:day": _("the day"),
+        "bytes:powers-of-two": _("rounded down to a power of two"),
+    }[f"{role}:{how}"]
+
+
+def check(k: int, parameters: Mapping[str, Any]) -> None:
+    """Refuse a choice that cannot be run.
+
+    Raises:
+        InputError: as `logs.method_from` says.
+    """
+    from celosia.logs import method_from
+
+    method_from("fields", parameters)
+    method_from("user-threshold", {"k": k})
+
+
+def code(
+    sample: str | None,
+    file: str,
+    k: int,
+    parameters: Mapping[str, Any],
+    *,
+    seed: int | None = None,
+) -> list[tuple[str, str]]:
+    """The command and the Python text that publish the same log."""
+    from celosia.logs import Fields
+
+    known = next((each for each in SAMPLES if each.name == sample), None)
+    parts = ["celosia", "log", "publish", file, "--declare", "log.toml"]
+    parts += ["--method", notation(Fields(**parameters))] if parameters else []
+    parts += ["--min-people", str(k), "-o", "published.csv", "--report", "report.html"]
+    parts += [] if seed is None else ["--seed", str(seed)]
+    made = f'logs.read("{file}", "log.toml")' if known is None else known.python
+    names = ([] if seed is None else ["Seeded"]) + ([] if known is None else ["datasets"])
+    given = ", ".join(f"{name}={value!r}" for name, value in parameters.items())
+    drawn = "" if seed is None else f", rng=Seeded({seed})"
+    python = [
+        f"from celosia import {', '.join([*names, 'logs'])}",
+        "",
+        f"log = {made}",
+        f"methods = [logs.Fields({given}), logs.UserThreshold(k={k})]",
+        f"release = logs.publish(log, methods{drawn})",
+        'release.save("published.csv")',
+        'release.report("report.html")',
+        "print(release)",
+    ]
+    return [("Command line", " ".join(map(shlex.quote, parts))), ("Python", "\n".join(python))]

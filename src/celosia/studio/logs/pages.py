@@ -1,0 +1,258 @@
+"""Logs: bring one, see what its columns are taken for, choose a threshold, publish."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from nicegui import run, ui
+
+from celosia.core.messages import Message, render
+from celosia.studio.language import _, n_, number, percent
+from celosia.studio.logs import jobs, model
+from celosia.studio.shell import page
+from celosia.studio.widgets.method_form import parameter_controls, promise
+from celosia.studio.widgets.table import show_table
+from celosia.studio.widgets.text import figures, heading, notice, quiet
+from celosia.studio.workbench import (
+    Door,
+    Workbench,
+    WorkStep,
+    certificate_file,
+    report_file,
+    start_page,
+)
+from celosia.studio.worker import Task, task
+
+
+def _size(state: Mapping[str, Any]) -> str:
+    people = n_("{count} person", "{count} persons", state["persons"])
+    return n_("{count} record", "{count} records", state["records"]) + f", {people}"
+
+
+class LogWorkbench(Workbench):
+    """One piece of work: a log, the treatment of its fields, the threshold, and the release."""
+
+    door = Door(
+        name="logs",
+        title="Logs",
+        steps=(
+            WorkStep(name="fields", title="Fields and threshold", icon="tune"),
+            WorkStep(name="result", title="Published records", icon="list_alt"),
+        ),
+        first="fields",
+        prepare=jobs.prepare,
+        samples=model.SAMPLES,
+        size=_size,
+        suffixes=model.SUFFIXES,
+    )
+
+
+@page("/logs", "Logs", door="/logs")
+def logs_start() -> None:
+    """Show the samples, the place for a file, and earlier work."""
+    start_page(
+        LogWorkbench.door,
+        title="Publish logs",
+        about="A few searches single out nearly everybody, and some name the person. Treat the "
+        "fields that identify, keep only what several persons asked, and see what attackers find.",
+        bring="Bring a log",
+        kinds="A table or JSON lines with a column for the person and one for the query, the item "
+        "or the web address, each known by its name (such as user, query, url), or the access log "
+        "of a web server.",
+    )
+
+
+@page("/logs/{work_id}", "Logs", door="/logs")
+async def logs_steps(work_id: str, step: str = "fields") -> None:
+    """Show one step of a piece of work."""
+    workbench = LogWorkbench.open(work_id)
+    known = workbench.door.step(step)
+    workbench.head(known)
+    await run.io_bound(model.field_controls)  # loads the methods, once
+    {"fields": _fields, "result": _result}[known](workbench)
+
+
+def _fields(workbench: LogWorkbench) -> None:
+    _left_out(workbench.state["left_out"])
+    columns = ui.refreshable(lambda: _columns(workbench))
+    thresholds = ui.refreshable(lambda: _thresholds(workbench))
+
+    def put(parameters: dict[str, Any]) -> None:
+        workbench.save(fields=parameters)
+        columns.refresh()
+
+    def put_k(value: Any) -> None:
+        if value is not None:
+            workbench.save(k=max(2, int(value)))
+            thresholds.refresh()
+
+    heading("What the columns are")
+    quiet(
+        "By their names: read it over. Of a cell only the shape is shown, with 9 for a digit and "
+        "a for a letter. For other columns, change the declaration and use the command line."
+    )
+    columns()
+    with ui.element("div").classes("celosia-sides"):
+        with ui.element("div"):
+            heading("Treatment of fields")
+            parameter_controls(
+                "fields",
+                model.field_controls(),
+                workbench.state["fields"],
+                [],
+                put,
+                prefix="log-",
+            )
+        with ui.element("div"):
+            heading("Threshold over persons")
+            ui.number(
+                _("Persons that a published query has, at least"),
+                value=workbench.state["k"],
+                min=2,
+                on_change=lambda event: put_k(event.value),
+            ).props('debounce=400 data-test="threshold"').classes("w-full")
+            thresholds()
+            workbench.seed_box()
+            workbench.run_button("Publish the log", "Publishing {name}", lambda: _task(workbench))
+
+
+def _columns(workbench: LogWorkbench) -> None:
+    state = workbench.state
+    show_table(
+        [_("column"), _("what it is"), _("shape of a cell"), _("what is published")],
+        [
+            [
+                each["name"],
+                ", ".join(map(model.role_name, each["roles"] or [""])),
+                each["shape"],
+                model.treatment(each["roles"], state["fields"]),
+            ]
+            for each in state["columns"]
+        ],
+        label=_("What the columns are"),
+    )
+
+
+def _thresholds(workbench: LogWorkbench) -> None:
+    chosen = workbench.state["k"]
+    rows = [
+        each
+        for each in workbench.state["thresholds"]
+        if each["k"] in model.LISTED or each["k"] == chosen
+    ]
+    show_table(
+        [_("persons"), _("different queries"), _("records kept"), _("only by counting records")],
+        [[each["k"], each["queries"], percent(each["records"]), each["wrong"]] for each in rows],
+        caption=_(
+            "The last column counts queries that many records and too few persons have. Queries "
+            "with an identifier are dropped besides."
+        ),
+        marked=[place for place, each in enumerate(rows) if each["k"] == chosen],
+    )
+
+
+def _task(workbench: LogWorkbench) -> Task[Any]:
+    state = workbench.state
+    model.check(state["k"], state["fields"])
+    return task(
+        jobs.run,
+        folder=workbench.folder,
+        k=state["k"],
+        fields=state["fields"],
+        seed=workbench.seed,
+    )
+
+
+def _left_out(counts: Mapping[str, int]) -> None:
+    from celosia.logs.report import REASONS
+
+    if counts:
+        show_table(
+            [_("reason"), _("records")],
+            [[render(REASONS[name]), count] for name, count in counts.items()],
+            caption=_("Lines and records that cannot be used"),
+        )
+
+
+def _result(workbench: LogWorkbench) -> None:
+    result = workbench.work.load("result")
+    if result is None:
+        workbench.nothing_yet("Nothing was published yet.", "Choose and publish")
+        return
+    notice("What is shown here compares with the original: keep it to yourself.")
+    for warning in result["warnings"]:
+        notice(render(warning))
+    records, attacks = result["records"], result["attacks"]
+    boxes = [
+        (
+            _("Records kept"),
+            percent(records["after"] / records["before"]),
+            _(
+                "{after} of {before} records.",
+                after=number(records["after"]),
+                before=number(records["before"]),
+            ),
+        ),
+    ]
+    if attacks:
+        worst = max(attacks, key=lambda each: each["before"])
+        boxes += [
+            (
+                _("Singled out before"),
+                percent(worst["before"]),
+                _(
+                    "Persons found by: {attack}, in the log without names.",
+                    attack=render(worst["name"]),
+                ),
+            ),
+            (
+                _("Singled out after"),
+                percent(worst["after"]),
+                _("The same attack on the release."),
+            ),
+        ]
+    figures(boxes)
+    promise(result["guarantee"], simulation=result["simulation"])
+    _attacks(attacks)
+    _facts(result)
+    _left_out(result["left_out"])
+    state = workbench.state
+    workbench.take_away(
+        [
+            ("published.csv", "list_alt", _("Published log"), _("CSV, to be published")),
+            certificate_file("certificate.json", "published.csv"),
+            report_file("report.html"),
+            (state["file"], "list", _("Log"), _("the original, for the command below")),
+            ("log.toml", "description", _("Declaration"), _("what its columns mean")),
+        ]
+    )
+    workbench.same_elsewhere(
+        model.code(
+            state["sample"], state["file"], result["k"], result["fields"], seed=result["seed"]
+        )
+    )
+
+
+def _attacks(found: list[dict[str, Any]]) -> None:
+    if not found:
+        return
+    heading("Persons singled out")
+    show_table(
+        [_("attack"), _("found before"), _("found after")],
+        [[render(each["name"]), percent(each["before"]), percent(each["after"])] for each in found],
+        caption=_("Before means the original with names removed."),
+    )
+
+
+def _facts(result: Mapping[str, Any]) -> None:
+    from celosia.logs.report import FACTS, UTILITY
+
+    heading("What was done")
+    rows: list[list[Any]] = [
+        [render(Message(FACTS[name])), value]
+        for name, value in result["facts"].items()
+        if isinstance(value, int)  # shares come below
+    ]
+    rows += [[render(UTILITY[name]), percent(value)] for name, value in result["utility"].items()]
+    show_table([_("what"), _("value")], rows)
