@@ -18,6 +18,14 @@ def test_the_first_page_shows_all_doors(both_languages: Visit) -> None:
     both_languages.picture()
 
 
+@pytest.mark.parametrize("width", [1210, 1510])
+def test_the_header_is_no_wider_than_the_window(both_languages: Visit, width: int) -> None:
+    page = both_languages.open("/")
+    page.set_viewport_size({"width": width, "height": 800})
+    wider = page.locator(".celosia-header").evaluate("it => it.scrollWidth - it.clientWidth")
+    assert wider <= 0
+
+
 def test_the_first_page_offers_samples_and_says_for_whom_it_is(both_languages: Visit) -> None:
     page = both_languages.open("/")
     samples = page.locator("[data-test=sample]")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from celosia.core.methods import Parameter
 from celosia.studio.logs import jobs, model
 from celosia.studio.visitors import Work
 from celosia.studio.worker import JobProgress
@@ -79,7 +80,7 @@ def test_json_lines_are_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "control", [each for each in model.field_controls() if each.choices], ids=lambda each: each.name
 )
-def test_every_treatment_is_told(control: model.Parameter) -> None:
+def test_every_treatment_is_told(control: Parameter) -> None:
     for choice in control.choices:
         if control.name != "period":
             assert model.treatment([control.name], {control.name: choice})

@@ -56,7 +56,9 @@ def _sentences() -> dict[str, str]:
             "Make documents safe to publish: find names and numbers, replace them, verify the new "
             "files."
         ),
-        "/logs": _("Publish searches and visits: fields treated, a threshold over persons, attacks."),
+        "/logs": _(
+            "Publish searches and visits: fields treated, a threshold over persons, attacks."
+        ),
         "/collect": _(
             "Local differential privacy: estimate frequencies from randomised "
             "reports, and watch the estimates converge."

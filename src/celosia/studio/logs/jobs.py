@@ -96,15 +96,15 @@ def _columns(path: Path, log: Log, declaration: LogDeclaration) -> list[dict[str
     if declaration == ACCESS_LOG:
         names, first = list(COLUMNS), log.frame
     else:
-        kind = "jsonl" if path.suffix.lower() in (".jsonl", ".ndjson") else None
-        first = next(frames.read_chunks(path, rows=1000, format=kind))
+        first = next(frames.read_chunks(path, rows=1000))
         names = first.columns
     found = []
     for name in names:
         roles = [role for role, column in declaration.columns.items() if column == name]
         roles += ["keep"] if name in declaration.keep else []
-        cells = first.get_column(name).drop_nulls() if name in first.columns else ()
-        shape = model.shape(cells[0]) if len(cells) else ""
+        shape = ""
+        if name in first.columns:
+            shape = "".join(map(model.shape, first.get_column(name).drop_nulls().head(1)))
         found.append({"name": name, "roles": roles, "shape": shape})
     return found
 

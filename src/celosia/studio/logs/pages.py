@@ -141,13 +141,14 @@ def _thresholds(workbench: LogWorkbench) -> None:
         for each in workbench.state["thresholds"]
         if each["k"] in model.LISTED or each["k"] == chosen
     ]
+    quiet(
+        "What a threshold keeps. The last column counts queries that many records and too few "
+        "persons have. Queries with an identifier are dropped besides."
+    )
     show_table(
-        [_("persons"), _("different queries"), _("records kept"), _("only by counting records")],
+        [_("persons"), _("queries"), _("records"), _("by records only")],
         [[each["k"], each["queries"], percent(each["records"]), each["wrong"]] for each in rows],
-        caption=_(
-            "The last column counts queries that many records and too few persons have. Queries "
-            "with an identifier are dropped besides."
-        ),
+        label=_("What a threshold keeps"),
         marked=[place for place, each in enumerate(rows) if each["k"] == chosen],
     )
 
@@ -252,7 +253,7 @@ def _facts(result: Mapping[str, Any]) -> None:
     rows: list[list[Any]] = [
         [render(Message(FACTS[name])), value]
         for name, value in result["facts"].items()
-        if isinstance(value, int)  # shares come below
+        if isinstance(value, int) and name not in result["utility"]  # shares come below
     ]
     rows += [[render(UTILITY[name]), percent(value)] for name, value in result["utility"].items()]
     show_table([_("what"), _("value")], rows)
