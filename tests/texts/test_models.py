@@ -20,6 +20,7 @@ from celosia.texts.lexicon import Lexicon, sample
 from celosia.texts.models.c_sanitised import pmi
 from celosia.texts.models.k_safety import candidates, minimal_removal
 from celosia.texts.models.model import stem
+from celosia.texts.models.rare_terms import information
 from celosia.texts.models.t_plausibility import generalised, plausibility
 from celosia.texts.private import refuse_prose, term_counts
 from celosia.texts.word_lists import function_words
@@ -31,6 +32,33 @@ def terms_of(text: str) -> set[str]:
         for word in words_of(text).words
         if word not in function_words() and len(word) > 1
     }
+
+
+@pytest.mark.parametrize(
+    ("language", "known"),
+    [
+        ("en", {"hospital": 13.06, "smith": 13.65, "diabetes": 16.04, "szymborska": 25.98}),
+        ("es", {"enfermedad": 13.88, "diabetes": 17.24, "leucemia": 18.47, "porfiria": 22.72}),
+    ],
+)
+def test_the_information_of_words_is_that_of_their_list(
+    language: str, known: dict[str, float]
+) -> None:
+    # Check 41: as the pinned version of the list has it.
+    pytest.importorskip("wordfreq", reason="wordfreq is not installed")
+    assert {word: information(word, language) for word in known} == pytest.approx(known, abs=0.01)
+    assert information("zzqxv", language) == 27
+
+
+def test_common_words_stay_where_only_rare_ones_of_the_language_go() -> None:
+    # Check 41: with bits, less goes than without.
+    pytest.importorskip("wordfreq", reason="wordfreq is not installed")
+    found = find(notes(40, seed=41).collection)
+    all_rare, rarest = (
+        publish(found, actions={"default": "redact"}, models=model)
+        for model in (RareTerms(k=5), RareTerms(k=5, bits=20.0))
+    )
+    assert sum(map(len, rarest.texts)) > sum(map(len, all_rare.texts))
 
 
 def test_rare_terms_are_recounted() -> None:

@@ -137,12 +137,18 @@ def explore_lattice(
 def _scattered(lattice: Lattice) -> Iterator[Node]:
     """Every node once, the top first, so that whenever one stops they are spread over the lattice.
 
-    Steps of the golden ratio never leave a large gap (the three-distance theorem, Sos 1958).
+    Steps of the golden ratio never leave a large gap (the three-distance theorem, Sos 1958). The
+    step must share no divisor with the number of nodes: the nearest such number, for one that is
+    further away may be near to a simple fraction, such as 2/3, and leave gaps.
     """
     count = lattice.nodes
-    step = max(1, round(count * 0.6180339887))
-    while gcd(step, count) > 1:
-        step += 1
+    golden = count * 0.6180339887
+    above = below = max(1, round(golden))
+    while gcd(above, count) > 1:
+        above += 1
+    while gcd(below, count) > 1:
+        below -= 1
+    step = min(above, below, key=lambda each: abs(each - golden))
     place = count - 1
     for _ in range(count):
         rest, levels = place, []
