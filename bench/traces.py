@@ -42,7 +42,7 @@ def run(*, rows: int = 1_000_000) -> dict[str, dict[str, Any]]:
     return {
         "processor seconds": {name: round(value, 3) for name, value in seconds.items()},
         "draws a second": {name: round(value) for name, value in rates.items()},
-        "ratios of rates": {name: round(value, 2) for name, value in ratios.items()},
+        "ratios": {name: round(value, 2) for name, value in ratios.items()},
     }
 
 
