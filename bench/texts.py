@@ -39,6 +39,10 @@ def run(*, rows: int = 1000) -> dict[str, dict[str, Any]]:
     return {
         "MB a second": {name: round(value, 3) for name, value in rates.items()},
         "processor seconds": {name: round(value, 2) for name, value in seconds.items()},
+        "ratios": {
+            **{f"{name} / 1 MB a second": round(value, 3) for name, value in rates.items()},
+            **{f"{name} / 10 s": round(value / 10, 3) for name, value in seconds.items()},
+        },
     }
 
 
