@@ -15,7 +15,6 @@ from typing import ClassVar
 from celosia.assess.recognisers import check_digits
 from celosia.assess.recognisers.identifiers import folded
 from celosia.core.errors import InputError
-from celosia.core.methods import parameter
 from celosia.core.pseudonyms.keys import Key
 from celosia.texts import word_lists
 from celosia.texts.actions.action import Action, ActionContext, Mention, entity_form
@@ -43,8 +42,6 @@ class Surrogate(Action):
     method_name: ClassVar[str] = "surrogate"
     needs_key: ClassVar[bool] = True
     is_linkable: ClassVar[bool] = True
-
-    second_names: bool = parameter(True)
 
     def replacement(self, mention: Mention, context: ActionContext) -> str:
         """The surrogate of the mention's entity, in the form of the mention."""
