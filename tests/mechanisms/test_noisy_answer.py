@@ -242,7 +242,7 @@ def test_a_bound_at_infinity_is_no_bound() -> None:
         (Count(epsilon=10), True),
         (per_unit(Count(epsilon=10), 4), True),
         (KeyHistogram(epsilon=12, delta=1e-6), True),
-        (KeyHistogram(epsilon=1, delta=0.01), True),
+        (KeyHistogram(epsilon=1, delta=1.1e-6), True),
         (KeyHistogram(epsilon=1, delta=1e-6), False),
         (GaussianCounts(rho=0.1), False),
         (GaussianCounts(rho=20), True),

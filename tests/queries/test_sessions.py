@@ -322,7 +322,7 @@ def test_an_enumeration_of_a_server_is_asked_like_a_text(server: str) -> None:
 name = "likes"
 database = { path = "a.duckdb" }
 unit = { name = "person", table = "person", key = "id" }
-budget = { epsilon = 10, delta = 0.0001 }
+budget = { epsilon = 10, delta = 1e-6 }
 [tables.person.columns]
 id = { type = "integer", unique = true }
 likes = { type = "text", keys = ["red", "blue"] }

@@ -27,7 +27,7 @@ name = "shop"
 most_per_unit = 64
 database = { path = "shop.duckdb" }
 unit = { name = "person", table = "person", key = "id" }
-budget = { epsilon = 10, delta = 0.0001 }
+budget = { epsilon = 10, delta = 1e-6 }
 
 [tables.person.columns]
 id = { type = "integer", unique = true }

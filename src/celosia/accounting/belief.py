@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from math import exp, expm1, inf, isinf, log, log1p
 from typing import Any
 
 from celosia.accounting.amounts import MARGIN, delta_amount, epsilon_amount, share_amount
 from celosia.core.errors import PrivacyError
-from celosia.core.messages import say
+from celosia.core.messages import Message, say
 
+USUAL_DELTA = Fraction(1, 10**6)
+"""The largest delta that is accepted without a warning where the number of people is private."""
 PRIORS = (0.001, 0.01, 0.1, 0.5, 0.75, 0.99)
 EPSILONS = (0.01, 0.1, 1.0, 5.0, 10.0)
 
@@ -162,3 +165,27 @@ def epsilon_for_advantage(at_most: float, *, delta: float = 0) -> float:
         raise PrivacyError("CEL-B071.advantage", failure=float(failure), target=float(target))
     gain = 2 * (target - failure) / (1 - target)
     return log1p(gain) * (1 - float(MARGIN))
+
+
+def delta_warning(delta: float | Fraction, people: int | None = None) -> Message | None:
+    """A warning where a delta allows to give away whole people; None where it is small enough.
+
+    A mechanism that publishes the data of each of n people with probability delta is
+    (0, delta)-differentially private, and gives away delta * n of them on average
+    (Dwork & Roth 2014, section 2.3).
+
+    Args:
+        delta: the chance that a promise fails.
+        people: a public number of people, or a public bound on it; None where it is private.
+
+    >>> delta_warning(1e-8, people=1_000_000) is None, delta_warning(1e-6) is None
+    (True, True)
+    >>> print(delta_warning(1e-4, people=20_000))
+    a delta of 0.0001 is not below 1/20,000: such a promise allows to publish the data of one \
+person in full. Take a delta far below one divided by the number of people
+    """
+    if people is not None and delta * people >= 1:
+        return Message("accounting.warning.delta_of_people", delta=float(delta), people=people)
+    if people is None and delta > USUAL_DELTA:
+        return Message("accounting.warning.delta", delta=float(delta), usual=float(USUAL_DELTA))
+    return None

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 WEAK = 10
 """An epsilon from which on the belief of one in a thousand can become certainty."""
-LIKELY = 1e-3
-"""A delta from which on the promise fails for one person in a table of a thousand."""
 TYPICAL_DELTA = 1e-6
 """At which a promise of rho is also told as an epsilon."""
 
@@ -74,9 +72,15 @@ def stated_epsilon_delta(mechanism: AnyMechanism) -> tuple[float | None, float]:
     return (declared, delta) if delta else (None, 0.0)
 
 
-def weaknesses(mechanism: AnyMechanism) -> tuple[str, ...]:
-    """What a curator should hear before such an answer is given away."""
-    from celosia.accounting.belief import belief_interval  # who has a mechanism has loaded it
+def weaknesses(mechanism: AnyMechanism, *, people: int | None = None) -> tuple[str, ...]:
+    """What a curator should hear before such an answer is given away.
+
+    Args:
+        mechanism: with its promise.
+        people: the number of people, where it is public.
+    """
+    # Who has a mechanism has loaded it.
+    from celosia.accounting.belief import belief_interval, delta_warning
 
     stated, delta = stated_epsilon_delta(mechanism)
     epsilon = mechanism.privacy_loss().epsilon(TYPICAL_DELTA) if stated is None else stated
@@ -91,9 +95,8 @@ def weaknesses(mechanism: AnyMechanism) -> tuple[str, ...]:
             warnings.append(
                 Message("mechanisms.warning.weak_epsilon", epsilon=epsilon, belief=belief)
             )
-    if delta >= LIKELY:
-        warnings.append(Message("mechanisms.warning.likely_failure", delta=delta))
-    return tuple(warnings)
+    unlikely = delta_warning(delta, people)
+    return (*warnings, *([] if unlikely is None else [unlikely]))
 
 
 def unwrap(mechanism: AnyMechanism) -> AnyMechanism:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sized
 from dataclasses import dataclass, field
 from math import isfinite
 from pathlib import Path
@@ -14,6 +15,7 @@ from celosia import frames
 from celosia.accounting.budget import Budget
 from celosia.accounting.losses import ApproximateLoss
 from celosia.core.messages import say
+from celosia.core.neighbours import Relation
 from celosia.core.randomness import Source, System
 from celosia.core.release import Guarantee, Provenance, Release
 from celosia.core.report import Document
@@ -216,8 +218,17 @@ def release_with_guarantee(
         question=question,
         guarantee=guarantee,
         provenance=provenance,
-        warnings=(*weaknesses(mechanism), *([below_zero()] if is_below else ())),
+        warnings=(
+            *weaknesses(mechanism, people=_public_size(mechanism, x)),
+            *([below_zero()] if is_below else ()),
+        ),
     )
+
+
+def _public_size(mechanism: Mechanism[Any, Any], x: Any) -> int | None:
+    """The number of rows, where neighbours have the same and each row is a unit of its own."""
+    is_public = mechanism.neighbours.relation is Relation.CHANGE_ONE
+    return len(x) if is_public and isinstance(x, Sized) and unwrap(mechanism) is mechanism else None
 
 
 def format_answer(value: Any) -> str:

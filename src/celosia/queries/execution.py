@@ -18,12 +18,13 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from celosia.accounting.belief import delta_warning
 from celosia.core.errors import EngineError, PrivacyError, QueryRefused
 from celosia.core.messages import Message, one_unit, unit_word, unit_words
 from celosia.core.neighbours import Relation
 from celosia.core.randomness import Source
 from celosia.core.release import Guarantee, Provenance
-from celosia.mechanisms.guarantees import LIKELY, WEAK
+from celosia.mechanisms.guarantees import WEAK
 from celosia.mechanisms.values import below_zero, format_rounded_up
 from celosia.queries import deadlines
 from celosia.queries.answer import Intervals, QueryAnswer
@@ -267,7 +268,7 @@ def build_answer(
         at=at,
         guarantee=_guarantee(plan, policy, simulation=rng.simulation),
         provenance=Provenance.now(MADE_BY, _parameters(plan, policy), seed=rng.seed),
-        warnings=(*_warnings(plan), *_below_zero(outcome)),
+        warnings=(*_warnings(plan, policy), *_below_zero(outcome)),
     )
 
 
@@ -362,13 +363,12 @@ def _parameters(plan: Plan, policy: Policy) -> dict[str, Any]:
     }
 
 
-def _warnings(plan: Plan) -> tuple[str, ...]:
-    warnings = []
+def _warnings(plan: Plan, policy: Policy) -> tuple[str, ...]:
+    warnings: list[str] = []
     if plan.epsilon >= WEAK:
         warnings.append(Message("queries.warning.epsilon", epsilon=float(plan.epsilon)))
-    if plan.delta >= LIKELY:
-        warnings.append(Message("queries.warning.delta", delta=float(plan.delta)))
-    return (*warnings, *plan.notes)
+    unlikely = delta_warning(plan.delta, policy.people)
+    return (*warnings, *([] if unlikely is None else [unlikely]), *plan.notes)
 
 
 def _below_zero(outcome: Outcome) -> list[str]:

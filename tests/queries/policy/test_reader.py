@@ -380,15 +380,21 @@ def test_analysts_may_have_more_together_than_there_is() -> None:
     assert codes(text) == []
 
 
-@pytest.mark.parametrize(("old", "new"), [("epsilon = 2", "epsilon = 21"), ("1e-6", "1e-3")])
-def test_a_budget_that_protects_little_is_warned_of(old: str, new: str) -> None:
-    with pytest.warns(PrivacyWarning, match="budget") as caught:
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [("epsilon = 2", "epsilon = 21", "budget"), ("1e-6", "1.1e-6", "the number of people is not")],
+)
+def test_a_budget_that_protects_little_is_warned_of(old: str, new: str, reason: str) -> None:
+    with pytest.warns(PrivacyWarning, match=reason) as caught:
         read_policy(changed(old, new))
     assert len(caught) == 1
 
 
-def test_a_delta_just_below_a_thousandth_is_not_warned_of() -> None:
-    read_policy(changed("1e-6", "0.000999"))
+def test_a_delta_of_one_in_the_declared_people_is_warned_of() -> None:
+    people = ("[tables.customer]\n", "[tables.customer]\nrows = 1000\n")
+    read_policy(changed("1e-6", "0.000999").replace(*people))
+    with pytest.warns(PrivacyWarning, match="not below 1/1,000"):
+        read_policy(changed("1e-6", "0.001").replace(*people))
 
 
 def test_a_table_with_dots_in_its_names_can_be_referenced() -> None:

@@ -29,6 +29,7 @@ from celosia.queries.policy import (
 from celosia.queries.policy.writer import format_number
 
 
+@pytest.mark.filterwarnings("ignore::celosia.core.errors.PrivacyWarning")  # of large deltas
 @given(policies())
 def test_every_policy_that_is_right_reads_back_as_itself(policy: Policy) -> None:
     check_policy(policy)

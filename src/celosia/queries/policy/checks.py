@@ -9,6 +9,7 @@ from datetime import date
 from fractions import Fraction
 from graphlib import CycleError, TopologicalSorter
 
+from celosia.accounting.belief import delta_warning
 from celosia.core.errors import PrivacyWarning
 from celosia.core.messages import Message, did_you_mean
 from celosia.queries.policy.database import check_database
@@ -193,7 +194,6 @@ def _check_paths(policy: Policy, problems: Problems) -> None:
 MOST_EPSILON = Fraction(10**6)
 """The largest budget that is taken for one; what is sensible is far below."""
 WARN_EPSILON = Fraction(20)
-WARN_DELTA = Fraction(1, 1000)
 MOST_COUNT = 2**62
 """The largest cap: sums of counts below it stay in the integers of every engine."""
 LEAST_DEADLINE, MOST_DEADLINE = Fraction(1, 10), Fraction(256)
@@ -250,12 +250,9 @@ def warn_of_weak_budgets(policy: Policy, *, stacklevel: int) -> None:
             PrivacyWarning,
             stacklevel=stacklevel,
         )
-    if policy.budget.delta >= WARN_DELTA:
-        warnings.warn(
-            Message("queries.weak_budget.delta"),
-            PrivacyWarning,
-            stacklevel=stacklevel,
-        )
+    unlikely = delta_warning(policy.budget.delta, policy.people)
+    if unlikely is not None:
+        warnings.warn(unlikely, PrivacyWarning, stacklevel=stacklevel)
 
 
 def _check_names(policy: Policy, problems: Problems) -> None:

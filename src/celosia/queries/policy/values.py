@@ -185,6 +185,12 @@ class Policy:
     graph: Graph | None = None
     """Where the tables are the predicates of an RDF graph."""
 
+    @property
+    def people(self) -> int | None:
+        """A public bound on the number of units: the declared rows of their table, or none."""
+        table = None if self.unit.table is None else self.table(self.unit.table)
+        return None if table is None else table.rows
+
     def refuses_ownerless(self, table: TablePolicy) -> bool:
         """Whether each row of a table must lead to a person that the unit's table holds."""
         if self.unit.is_row or table.public:
