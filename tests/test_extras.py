@@ -17,6 +17,8 @@ from celosia.datasets import city
 from celosia.engines.postgres import PostgresEngine
 from celosia.engines.postgres_tables import PostgresTables
 from celosia.engines.spark import spark_session
+from celosia.frames.formats import ReadOptions
+from celosia.frames.statistical import read_statistical
 from celosia.lab.sparql.small_graphs import asked_frequency
 from celosia.queries.ledger.store import Store
 from celosia.queries.rdf.endpoint import _check_client
@@ -57,6 +59,12 @@ USES: list[tuple[str, str, str, Callable[[], object]]] = [
     ("service", "uvicorn", "CEL-R083", lambda: collect("protocol.toml", folder="f")),
     ("spark", "pyspark", "CEL-E050", spark_session),
     ("spark", "pandas", "CEL-E050", spark_session),
+    (
+        "statistics",
+        "pyreadstat",
+        "CEL-F029",
+        lambda: read_statistical(Path("a.sav"), ReadOptions()),
+    ),
     *[
         ("studio", package, "CEL-W031", check_toolkit)
         for package in ("babel", "fastapi", "nicegui", "uvicorn")

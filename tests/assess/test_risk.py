@@ -13,7 +13,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from celosia.assess.risk import THRESHOLD, RiskProfile, measure
+from celosia.assess.risk import (
+    THRESHOLD,
+    RiskProfile,
+    attacker_risks,
+    individual_risk,
+    measure,
+)
 from celosia.core.errors import InputError
 from celosia.frames import read_chunks, write
 
@@ -187,3 +193,22 @@ def test_a_column_named_twice_counts_once() -> None:
 def test_durations_are_measured() -> None:
     table = pl.DataFrame({"stay": pl.Series([1000, 1000, 5], dtype=pl.Duration("us"))})
     assert measure(table, ["stay"]) == profile(2, 1)
+
+
+def test_weights_give_the_risk_of_a_sample_from_a_population() -> None:
+    table = pl.DataFrame({"area": ["a", "a", "b", "*"], "weight": [55.0, 55.0, 5.0, 10.0]})
+    found = attacker_risks(table, "area", weights="weight")
+    assert (found.basis, found.population, found.suppressed) == ("weights", 115.0, 1)
+    alone = individual_risk(table.head(3), keys=["area"], weights="weight")
+    assert found.journalist.maximum == pytest.approx(alone.risk.max())
+    assert found.marketer.average == pytest.approx(alone.average)
+    same = pl.DataFrame({"area": ["a", "a", "b"], "weight": [10.0, 10.0, 10.0]})
+    by_fraction = attacker_risks(same, "area", sampling_fraction=0.1)
+    by_weights = attacker_risks(same, "area", weights="weight")
+    assert by_weights.journalist.maximum == pytest.approx(by_fraction.journalist.maximum)
+    with pytest.raises(InputError) as caught:
+        attacker_risks(same, "area", weights="weight", sampling_fraction=0.1)
+    assert caught.value.code == "CEL-A020"
+    with pytest.raises(InputError, match="area") as caught:
+        attacker_risks(same, "weight", weights="area")
+    assert caught.value.code == "CEL-A291"

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
+import polars as pl
+import pyreadstat
 import pytest
 from tests.cli.running import MARK, Run
 
@@ -195,3 +199,43 @@ def test_a_broken_promise_names_its_models_and_ends_with_one(people: Path, run: 
 
 def test_a_model_that_needs_a_population_is_not_checked_alone(people: Path, run: Run) -> None:
     run("assess", "check", people, *QUASI, "--model", "k-map:5").complains("CEL-P006")
+
+
+def test_survey_files_and_databases_are_sources_of_commands(
+    people: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    frame = pl.read_csv(people, infer_schema=False).with_columns(
+        weight=pl.int_range(pl.len()) % 7 + 5.0
+    )
+    with closing(sqlite3.connect("people.db")) as connection, connection:
+        names = ", ".join(frame.columns)
+        connection.execute(f"CREATE TABLE people ({names})")
+        marks = ", ".join("?" * frame.width)
+        connection.executemany(f"INSERT INTO people VALUES ({marks})", frame.iter_rows())
+    pyreadstat.write_sav(frame, "people.sav")
+    risk = ("assess", "risk", *QUASI, "--weights", "weight", "--json")
+    found = [
+        run(*risk, "people.db").data(),
+        run(*risk, "sqlite:///people.db", "--query", "SELECT * FROM people").data(),
+        run(*risk, "people.sav", "--codes", "*").data(),
+    ]
+    assert found[0]["attackers"]["basis"] == "weights"
+    assert found[0] == found[1] == found[2]
+    monkeypatch.setenv("PEOPLE", "adbc+sqlite:people.db")
+    others = ("--other-columns", "insensitive", "--identifier", "weight")
+    publish = ("publish", "$PEOPLE", "--query", "people", *QUASI, *others, "--k", 5, "--json")
+    assert run(*publish).data()["guarantee"]
+    mask = (
+        "mask",
+        "people.db",
+        "-q",
+        "weight",
+        *others[:2],
+        "--method",
+        "mdav:k=5",
+        "-c",
+        "weight",
+    )
+    masked = run(*mask)
+    assert masked.code == 0, masked.err + masked.out
+    run(*risk[:-1], "postgresql://me:secret@host/base").complains("CEL-Q200")

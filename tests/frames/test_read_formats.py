@@ -102,7 +102,7 @@ def test_missing_empty_and_broken_files_are_refused(tmp_path: Path, ending: str)
 def test_a_folder_and_an_unknown_ending_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="folder"):
         frames.read(tmp_path)
-    odd = tmp_path / "t.sav"
+    odd = tmp_path / "t.odd"
     odd.write_text("a,b\n1,2\n")
     with pytest.raises(InputError, match=r"\.parquet"):
         frames.read(odd)

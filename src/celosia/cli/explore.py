@@ -122,7 +122,7 @@ def _show(found: Exploration, metric: str, *, show_all: bool) -> None:
 
 
 def _command(
-    table: Path,
+    table: str,
     models: options.ModelOptions,
     schema: options.SchemaOptions,
     population: Path | None,

@@ -86,7 +86,7 @@ class Outputs:
         """The files that are written, by their names in `OUTPUTS`."""
         return {}
 
-    def check(self, *, inputs: Iterable[Path | None] = (), **others: Path | None) -> None:
+    def check(self, *, inputs: Iterable[Path | str | None] = (), **others: Path | None) -> None:
         """Refuse, before any work, files that could not be written, or that would cost another.
 
         Args:
@@ -206,7 +206,7 @@ class ReleaseOutputs(Outputs):
         certificate = None if self.output is None else certificate_path(self.output)
         return {self.called: self.output, "certificate": certificate, "report": self.report}
 
-    def check(self, *, inputs: Iterable[Path | None] = (), **others: Path | None) -> None:
+    def check(self, *, inputs: Iterable[Path | str | None] = (), **others: Path | None) -> None:
         """Refuse, before any work, files that could not be written, or that would cost another."""
         check_outputs(self.files() | others, inputs=inputs, overwrite=self.overwrite)
         if self.output is not None:
@@ -297,7 +297,7 @@ class EngineOutputs:
     as_json: options.AsJson = False
 
     def check(
-        self, table: str, *, inputs: Iterable[Path | None], refused: Mapping[str, bool]
+        self, table: str, *, inputs: Iterable[Path | str | None], refused: Mapping[str, bool]
     ) -> ReleaseOutputs:
         """The files to write, after all that can be refused before any work.
 
@@ -408,7 +408,7 @@ def _called(output: str) -> str:
 def check_outputs(
     places: Mapping[str, Path | None],
     *,
-    inputs: Iterable[Path | None] = (),
+    inputs: Iterable[Path | str | None] = (),
     overwrite: bool,
 ) -> None:
     """Refuse, before any work, results that could not be written, or that would cost another file.
@@ -420,7 +420,7 @@ def check_outputs(
     """
     from celosia.core.files import check_writable
 
-    read = {path.resolve() for path in inputs if path is not None}
+    read = {Path(path).resolve() for path in inputs if path is not None}
     taken: dict[Path, str] = {}
     for name, path in places.items():
         if path is None:

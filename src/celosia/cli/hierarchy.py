@@ -166,7 +166,7 @@ def _chosen(rule: Builder, values: Any) -> dict[str, Any]:
     return (propose(values) if isinstance(rule, Automatic) else rule).as_dict()
 
 
-def _column(table: Path, column: str, reading: options.Reading) -> Any:
+def _column(table: Path | str, column: str, reading: options.Reading) -> Any:
     from celosia.core.messages import did_you_mean
 
     frame = reading.read(table)

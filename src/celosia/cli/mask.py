@@ -104,7 +104,7 @@ def mask(
     from celosia.tables.masking.readers import read_for_methods
 
     given = reading.as_arguments()
-    refused = {"--delimiter, --encoding, --header or --decimal": bool(given)}
+    refused = {options.READING_OPTIONS: bool(given)}
     outputs = target.check(table, inputs=(recipe, schema.schema), refused=refused)
     chosen = _recipe(recipe, method, columns, schema)
     release: MaskingRelease
@@ -127,7 +127,9 @@ def mask(
                 certificate = release.certificate_file
         else:
             steps = [step.method for step in chosen.steps]
-            frame = read_for_methods(table, steps, types=chosen.schema.types(), **given)
+            frame = read_for_methods(
+                options.source_of(table), steps, types=chosen.schema.types(), **given
+            )
             release = masking.mask(
                 frame, chosen, keep_order=keep_order, rng=source(seed), progress=progress
             )

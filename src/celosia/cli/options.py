@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from celosia.cli import console
+from celosia.cli.addresses import resolve_address
 from celosia.core.errors import InputError
 from celosia.core.messages import Message, say
 from celosia.core.progress import Progress, Step
@@ -22,7 +23,13 @@ if TYPE_CHECKING:
     from celosia.tables import Model, Role, Schema
     from celosia.tables.metrics import Metric
 
-Input = Annotated[Path, typer.Argument(help="The table: CSV, Parquet, Arrow, JSON lines or Excel.")]
+Input = Annotated[
+    str,
+    typer.Argument(
+        help="The table: CSV, Parquet, Arrow, JSON lines, Excel, SPSS, Stata, SAS or SQLite; or "
+        "the address of a database.",
+    ),
+]
 SchemaFile = Annotated[
     Path | None, typer.Option("--schema", "-s", help="Roles and hierarchies of the columns (TOML).")
 ]
@@ -163,8 +170,9 @@ Overwrite = Annotated[bool, typer.Option("--overwrite", help="Overwrite files th
 EngineTable = Annotated[
     str,
     typer.Argument(
-        help="The table: CSV, Parquet, Arrow, JSON lines or Excel; with --engine Parquet (a "
-        "file, a folder or a pattern) or a table of the engine.",
+        help="The table: CSV, Parquet, Arrow, JSON lines, Excel, SPSS, Stata, SAS or SQLite, or "
+        "the address of a database; with --engine Parquet (a file, a folder or a pattern) or a "
+        "table of the engine.",
     ),
 ]
 EngineOutput = Annotated[
@@ -208,16 +216,32 @@ Decimal = Annotated[
         metavar="MARK", help="Decimal mark of a CSV file, '.' or ','; detected by default."
     ),
 ]
+Query = Annotated[
+    str | None,
+    typer.Option(metavar="SQL", help="A table of a database or SQLite file, or a SELECT."),
+]
+Codes = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--codes",
+        metavar="COLUMN",
+        help="Keep the codes of a column of SPSS, Stata or SAS, not its labels; * for all.",
+    ),
+]
+READING_OPTIONS = "--delimiter, --encoding, --header, --decimal, --query or --codes"
+"""What an engine does not take."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """How tables are read from files."""
+    """How tables are read from files and databases."""
 
     delimiter: Delimiter = None
     encoding: Encoding = None
     header: Header = None
     decimal: Decimal = None
+    query: Query = None
+    codes: Codes = None
 
     def as_arguments(self) -> dict[str, Any]:
         """The options that were given, as keyword arguments of `frames.read`."""
@@ -225,21 +249,32 @@ class Reading:
         return {name: given[name] for name in given if given[name] is not None}
 
     def read(self, path: Path | str, types: Mapping[str, ColumnType] | None = None) -> pl.DataFrame:
-        """The table in a file."""
+        """The table in a file or database."""
         from celosia.frames import read
 
-        return read(path, types=types, **self.as_arguments())
+        return read(source_of(path), types=types, **self.as_arguments())
 
-    def read_chunks(self, path: Path, progress: Progress) -> Iterator[pl.DataFrame]:
-        """The table in a file as frames, with a step of progress after each."""
+    def read_chunks(self, path: Path | str, progress: Progress) -> Iterator[pl.DataFrame]:
+        """The table in a file or database as frames, with a step of progress after each."""
         from celosia.frames import read_chunks
 
         done = 0
         progress(Step(Message("cli.step.reading_file"), done))
-        for chunk in read_chunks(path, **self.as_arguments()):
+        for chunk in read_chunks(source_of(path), **self.as_arguments()):
             yield chunk
             done += chunk.height
             progress(Step(Message("cli.step.reading_file"), done))
+
+
+def source_of(written: Path | str) -> Path | str:
+    """The file or database that an argument names; an address may be in a variable, `$NAME`.
+
+    Raises:
+        InputError: CEL-Q204 the variable is not set, CEL-Q200 an address with a password.
+    """
+    text = str(written)
+    named = text.startswith("$") and not Path(text).exists()
+    return resolve_address(text) if named or "://" in text else written
 
 
 def share(text: str, *, option: str) -> float:

@@ -109,7 +109,7 @@ def publish(
     refused = {
         "--stream": stream is not None,
         "--population": population is not None,
-        "--delimiter, --encoding, --header or --decimal": bool(given),
+        options.READING_OPTIONS: bool(given),
     }
     outputs = target.check(table, inputs=(schema.schema, population), refused=refused)
     chosen = models.load()
@@ -142,8 +142,8 @@ def publish(
                 certificate = release.certificate_file
         elif chunked and outputs.output is not None:
             release = publish_to_file(
-                table, outputs.output, wanted, reading=cast("ReadKeywords", given),
-                overwrite=outputs.overwrite, progress=progress,
+                options.source_of(table), outputs.output, wanted,
+                reading=cast("ReadKeywords", given), overwrite=outputs.overwrite, progress=progress,
             )  # fmt: skip
         else:
             types = wanted.schema.types()

@@ -1,7 +1,8 @@
 """Tables in and out: any table or file as a Polars frame, and columns as integer codes.
 
-Readers take CSV, Parquet, Arrow, Excel and JSON lines, whole or in chunks, and infer types over all
-rows. Writers write the same formats so that a file holds no trace of rows that were left out.
+Readers take CSV, Parquet, Arrow, Excel, JSON lines, files of SPSS, Stata and SAS, and databases,
+whole or in chunks, and infer types over all rows. Writers write the first five so that a file holds
+no trace of rows that were left out.
 """
 
 from celosia.frames.codes import Codes, encode
@@ -21,8 +22,11 @@ from celosia.frames.formats import (
     ColumnType,
     Format,
     ReadKeywords,
+    SourceFormat,
     check_readable,
     format_of,
+    is_address,
+    source_format_of,
 )
 from celosia.frames.readers import read, read_chunks
 from celosia.frames.writers import ARROW_LEVEL, ChunkWriter, bare, open_writer, write
@@ -38,6 +42,7 @@ __all__ = [
     "Format",
     "Mark",
     "ReadKeywords",
+    "SourceFormat",
     "TableLike",
     "as_frame",
     "as_text",
@@ -45,12 +50,14 @@ __all__ = [
     "check_readable",
     "encode",
     "format_of",
+    "is_address",
     "open_writer",
     "pick",
     "possible_marks",
     "read",
     "read_chunks",
     "sniff",
+    "source_format_of",
     "stands_for_missing",
     "unused_name",
     "with_points",

@@ -16,6 +16,9 @@ from celosia.frames.decimal_marks import Mark
 Format = Literal["csv", "tsv", "parquet", "arrow", "jsonl", "excel"]
 """The kinds of file that can be read and written."""
 
+SourceFormat = Literal[Format, "statistical", "sqlite", "database"]
+"""What can be read: these files, those of statistical packages, and databases."""
+
 SUFFIXES: dict[str, Format] = {
     ".csv": "csv",
     ".txt": "csv",
@@ -29,6 +32,13 @@ SUFFIXES: dict[str, Format] = {
     ".xlsx": "excel",
 }
 """What each ending of a file name means; `.gz` may follow those of text."""
+
+STATISTICAL = (".sav", ".zsav", ".por", ".dta", ".sas7bdat", ".xpt")
+"""The endings of files of SPSS, Stata and SAS."""
+_READ_ONLY: dict[str, SourceFormat] = {
+    **dict.fromkeys(STATISTICAL, "statistical"),
+    **dict.fromkeys((".sqlite", ".sqlite3", ".db"), "sqlite"),
+}
 
 _GZIP_MAGIC = b"\x1f\x8b"
 
@@ -53,6 +63,36 @@ def format_of(path: Path, given: str | None = None) -> Format:
             path=str(path),
         )
     return known
+
+
+def source_format_of(source: str | Path, given: str | None = None) -> SourceFormat:
+    """What is read: as `format_of`, and also files and databases that are never written.
+
+    >>> source_format_of("survey.sav"), source_format_of("postgresql://host/census")
+    ('statistical', 'database')
+    """
+    if is_address(source):
+        return "database"
+    known = _READ_ONLY.get(Path(source).suffix.lower())
+    if given is None and known is not None:
+        return known
+    return (
+        cast(SourceFormat, given)
+        if given in ("statistical", "sqlite")
+        else format_of(Path(source), given)
+    )
+
+
+def is_address(source: str | Path) -> bool:
+    """Whether a source is the address of a database, and no file.
+
+    >>> is_address("postgresql://host/census"), is_address("adbc+sqlite:people.db")
+    (True, True)
+    >>> is_address("people.db"), is_address(Path("people.db"))
+    (False, False)
+    """
+    text = str(source)
+    return isinstance(source, str) and ("://" in text or text.startswith("adbc+"))
 
 
 def check_readable(path: Path) -> None:
@@ -100,7 +140,7 @@ ColumnType = Literal["string", "integer", "decimal", "date"]
 class ReadKeywords(TypedDict, total=False):
     """The keywords of `read` and `read_chunks`, for callers that pass them on."""
 
-    format: Format | None
+    format: SourceFormat | None
     delimiter: str | None
     encoding: str | None
     header: bool | None
@@ -108,6 +148,8 @@ class ReadKeywords(TypedDict, total=False):
     types: Mapping[str, ColumnType] | None
     missing: Iterable[str]
     columns: Iterable[str] | None
+    query: str | None
+    codes: Iterable[str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,6 +163,8 @@ class ReadOptions:
     types: Mapping[str, ColumnType] = field(default_factory=dict)
     missing: tuple[str, ...] = ("",)
     columns: tuple[str, ...] | None = None
+    query: str | None = None
+    codes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.delimiter is not None and not _is_delimiter(self.delimiter):
@@ -138,17 +182,24 @@ class ReadOptions:
         if self.columns is not None and len(set(self.columns)) < len(self.columns):
             raise InputError("CEL-F021.twice")
 
-    def check_format(self, format: Format) -> None:
+    def check_format(self, format: SourceFormat) -> None:
         """Refuse options that the format has no use for: they would be ignored in silence."""
         of_text = ("delimiter", "encoding", "header", "decimal")
-        allowed = {"csv": of_text, "tsv": of_text, "excel": ("header",)}
-        for name in of_text:
-            if getattr(self, name) is not None and name not in allowed.get(format, ()):
+        allowed = {
+            "csv": of_text,
+            "tsv": of_text,
+            "excel": ("header",),
+            "sqlite": ("query",),
+            "database": ("query",),
+            "statistical": ("codes",),
+        }
+        for name in (*of_text, "query", "codes"):
+            if getattr(self, name) not in (None, ()) and name not in allowed.get(format, ()):
                 raise InputError("CEL-F021.idle", option=name, format=format)
 
     def check_names(self, names: Sequence[str]) -> None:
         """Refuse options about columns that the file does not have."""
-        wanted = [*(self.columns or ()), *self.types]
+        wanted = [*(self.columns or ()), *self.types, *(name for name in self.codes if name != "*")]
         unknown = [name for name in dict.fromkeys(wanted) if name not in names]
         if unknown:
             raise _unknown_columns(unknown, names)

@@ -22,11 +22,12 @@ from celosia.frames.csv import csv_chunks, read_csv
 from celosia.frames.decimal_marks import Mark
 from celosia.frames.formats import (
     ColumnType,
-    Format,
     ReadOptions,
+    SourceFormat,
     check_readable,
-    format_of,
+    is_address,
     names_in,
+    source_format_of,
 )
 from celosia.frames.inference import convert
 
@@ -34,7 +35,7 @@ from celosia.frames.inference import convert
 def read(
     path: str | Path,
     *,
-    format: Format | None = None,
+    format: SourceFormat | None = None,
     delimiter: str | None = None,
     encoding: str | None = None,
     header: bool | None = None,
@@ -42,6 +43,8 @@ def read(
     types: Mapping[str, ColumnType] | None = None,
     missing: Iterable[str] = ("",),
     columns: Iterable[str] | None = None,
+    query: str | None = None,
+    codes: Iterable[str] = (),
 ) -> pl.DataFrame:
     """The table in a file, with nothing dropped, padded or guessed in silence.
 
@@ -58,7 +61,9 @@ def read(
 
     Args:
         path: a file ending in .csv, .tsv, .txt (also with .gz), .parquet, .arrow, .feather, .ipc,
-            .jsonl, .ndjson or .xlsx.
+            .jsonl, .ndjson or .xlsx; of SPSS (.sav, .zsav, .por), Stata (.dta) or SAS (.sas7bdat,
+            .xpt); of SQLite (.sqlite, .sqlite3, .db); or the address of a database:
+            `postgresql://...` for SQLAlchemy, `adbc+DRIVER:URI` for a driver of ADBC.
         format: the format, where the name does not say it.
         delimiter: of delimited text; found out if left open.
         encoding: of delimited text; found out if left open.
@@ -69,29 +74,30 @@ def read(
         types: what certain columns must hold.
         missing: cells of delimited text that mean "no value", quoted or not.
         columns: the columns to read, in this order.
+        query: the table of a database, or a SELECT; a SQLite file with one table needs none.
+        codes: columns of SPSS, Stata or SAS whose codes are kept instead of their labels; "*" for
+            all.
 
     Raises:
-        InputError: CEL-F002 ... CEL-F024 and CEL-F060, with column and row (counted from 1 after
+        InputError: CEL-F002 ... CEL-F030 and CEL-F060, with column and row (counted from 1 after
             the header).
     """
-    options = _options(delimiter, encoding, header, decimal, types, missing, columns)
+    options = _options(delimiter, encoding, header, decimal, types, missing, columns, query, codes)
+    kind = _checked(path, format, options)
     file = Path(path)
-    kind = _checked(file, format, options)
     if kind == "csv" or kind == "tsv":  # noqa: PLR1714 - narrows the type
         return read_csv(file, kind, options)
-    if kind == "jsonl":
-        return _finished(_known(read_json_lines(file), options), options)
-    if kind == "excel":
-        return _finished(_known(read_excel(file, header=options.header), options), options)
-    options.check_names(columnar_names(file, kind))
-    return _finished(read_columnar(file, kind, options.columns), options)
+    if kind == "parquet" or kind == "arrow":  # noqa: PLR1714 - narrows the type
+        options.check_names(columnar_names(file, kind))
+        return _finished(read_columnar(file, kind, options.columns), options)
+    return _finished(_known(_whole(path, kind, options), options), options)
 
 
 def read_chunks(
     path: str | Path,
     *,
     rows: int = 250_000,
-    format: Format | None = None,
+    format: SourceFormat | None = None,
     delimiter: str | None = None,
     encoding: str | None = None,
     header: bool | None = None,
@@ -99,18 +105,20 @@ def read_chunks(
     types: Mapping[str, ColumnType] | None = None,
     missing: Iterable[str] = ("",),
     columns: Iterable[str] | None = None,
+    query: str | None = None,
+    codes: Iterable[str] = (),
 ) -> Iterator[pl.DataFrame]:
     """The table in a file as frames of `rows` rows, in memory that does not grow with the file.
 
     The frames put together are what `read` gives, types included: a first pass over text settles
-    them. Workbooks are small by nature and are read whole. There is always at least one frame.
+    them. Workbooks, statistical files and databases are read whole. There is always at least one
+    frame.
     """
-    options = _options(delimiter, encoding, header, decimal, types, missing, columns)
-    file = Path(path)
+    options = _options(delimiter, encoding, header, decimal, types, missing, columns, query, codes)
     if (whole(rows) or 0) < 1:
         raise InputError("CEL-F021.rows", rows=rows)
-    kind = _checked(file, format, options)
-    return _chunks(file, kind, options, rows)
+    kind = _checked(path, format, options)
+    return _chunks(path, kind, options, rows)
 
 
 def _options(  # noqa: PLR0917 - the keywords of `read`, in their order
@@ -121,6 +129,8 @@ def _options(  # noqa: PLR0917 - the keywords of `read`, in their order
     types: Mapping[str, ColumnType] | None,
     missing: Iterable[str],
     columns: Iterable[str] | None,
+    query: str | None,
+    codes: Iterable[str],
 ) -> ReadOptions:
     return ReadOptions(
         delimiter=delimiter,
@@ -130,29 +140,55 @@ def _options(  # noqa: PLR0917 - the keywords of `read`, in their order
         types=dict(types or {}),
         missing=names_in(missing),
         columns=None if columns is None else names_in(columns),
+        query=query,
+        codes=names_in(codes),
     )
 
 
-def _chunks(file: Path, kind: Format, options: ReadOptions, rows: int) -> Iterator[pl.DataFrame]:
+def _whole(source: str | Path, kind: SourceFormat, options: ReadOptions) -> pl.DataFrame:
+    """The table of a source that is read whole."""
+    file = Path(source)
+    if kind == "jsonl":
+        return read_json_lines(file)
+    if kind == "excel":
+        return read_excel(file, header=options.header)
+    if kind == "statistical":
+        from celosia.frames.statistical import read_statistical
+
+        return read_statistical(file, options)
+    from celosia.frames.databases import read_address, read_sqlite
+
+    return (
+        read_sqlite(file, options.query)
+        if kind == "sqlite"
+        else read_address(str(source), options.query)
+    )
+
+
+def _chunks(
+    source: str | Path, kind: SourceFormat, options: ReadOptions, rows: int
+) -> Iterator[pl.DataFrame]:
+    file = Path(source)
     if kind == "csv" or kind == "tsv":  # noqa: PLR1714 - narrows the type
         yield from _sized(csv_chunks(file, kind, options), rows)
         return
     if kind == "jsonl":
         parts = _sized((_known(part, options) for part in json_lines_chunks(file)), rows)
-    elif kind == "excel":
-        parts = _sized(iter([_known(read_excel(file, header=options.header), options)]), rows)
-    else:
+    elif kind == "parquet" or kind == "arrow":  # noqa: PLR1714 - narrows the type
         options.check_names(columnar_names(file, kind))
         parts = columnar_chunks(file, kind, options.columns, rows=rows)
+    else:
+        parts = _sized(iter([_known(_whole(source, kind, options), options)]), rows)
     before = 0
     for part in parts:
         yield _finished(part, options, rows_before=before)
         before += part.height
 
 
-def _checked(file: Path, format: Format | None, options: ReadOptions) -> Format:
-    check_readable(file)
-    kind = format_of(file, format)
+def _checked(source: str | Path, format: SourceFormat | None, options: ReadOptions) -> SourceFormat:
+    if not is_address(source):
+        check_readable(Path(source))
+    kind = source_format_of(source, format)
     options.check_format(kind)
     return kind
 

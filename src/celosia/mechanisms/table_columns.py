@@ -68,7 +68,7 @@ def read_columns(
     file = Path(path)
     types: dict[str, frames.ColumnType] = {}
     frames.check_readable(file)
-    if frames.format_of(file) in {"csv", "tsv"}:
+    if frames.source_format_of(file) in {"csv", "tsv"}:
         if unit is not None:
             types[unit] = "string"
         wanted = _type_of_cells(mechanism) if cells is None else cells

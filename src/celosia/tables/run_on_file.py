@@ -87,10 +87,8 @@ def publish_to_file(
     options.check_population(given=False)
     check_out_of_core(options)
     goal = Path(target)
-    _check_places(Path(source), goal, overwrite=overwrite)
-    file = _File(
-        Path(source), chunk_rows, {"types": options.schema.types(), **(reading or {})}, progress
-    )
+    _check_places(source, goal, overwrite=overwrite)
+    file = _File(source, chunk_rows, {"types": options.schema.types(), **(reading or {})}, progress)
     groups = _group(file, options)
     table = code_groups(groups, options, progress)
     protection = protect(table, options, progress)
@@ -113,11 +111,13 @@ def publish_to_file(
     return replace(release, path=goal)
 
 
-def _check_places(source: Path, goal: Path, *, overwrite: bool) -> None:
+def _check_places(source: str | Path, goal: Path, *, overwrite: bool) -> None:
     """Refuse, before any work, what could not be read or written at its end."""
     check_writable(goal, overwrite=overwrite)
     frames.open_writer(goal)  # refuses a format that cannot grow in chunks
-    frames.check_readable(source)
+    if frames.is_address(source):
+        return
+    frames.check_readable(Path(source))
     if goal.exists() and goal.samefile(source):
         raise InputError("CEL-I007.file", place=goal)
 
@@ -126,7 +126,7 @@ def _check_places(source: Path, goal: Path, *, overwrite: bool) -> None:
 class _File:
     """The source, to be read from the start as often as needed."""
 
-    path: Path
+    path: str | Path
     chunk_rows: int
     reading: ReadKeywords
     progress: Progress

@@ -10,7 +10,7 @@ References: El Emam, Dankar 2008 (the three risks); Benedetti, Franconi 1998 (F 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
@@ -18,14 +18,22 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from celosia.assess.risk.profile import THRESHOLD, ClassCounts, check_threshold, count_classes
+from celosia.assess.risk.individual import check_weights, risk_of
+from celosia.assess.risk.profile import (
+    THRESHOLD,
+    ClassCounts,
+    all_stars,
+    check_known,
+    check_threshold,
+    count_classes,
+)
 from celosia.core.errors import InputError
 from celosia.core.messages import say
 from celosia.core.numbers import real
-from celosia.frames import as_text
+from celosia.frames import as_frame, as_text, pick
 
-Basis = Literal["release", "population", "estimate"]
-"""Where the sizes F come from: the release itself, a population table, or a sampling fraction."""
+Basis = Literal["release", "population", "estimate", "weights"]
+"""Where the sizes F come from: the release, a population table, a sampling fraction or weights."""
 
 _LEAST_FRACTION = 1e-12
 """No population is a million million times its sample; digits would run out below."""
@@ -60,7 +68,7 @@ class AttackerRisks:
     suppressed: int
     classes: int
     population: float
-    """People in the classes of the release: counted, or expected by the sampling fraction."""
+    """People in the classes of the release: counted, or expected by a fraction or weights."""
     basis: Basis
     threshold: float
 
@@ -83,13 +91,15 @@ def attacker_risks(
     *,
     population: Any = None,
     sampling_fraction: float | None = None,
+    weights: str | None = None,
     threshold: float = THRESHOLD,
 ) -> AttackerRisks:
     """The risks of a release under the three attackers.
 
     The population is a table of all people that the release was drawn from, generalised to the
     same labels; cells are compared as text. Without it, a sampling fraction gives an estimate
-    (see `expected_risk`); without either, the release is its own population.
+    (see `expected_risk`), and so does a column of survey weights: those of a class add up to F.
+    Without any of them, the release is its own population.
 
     >>> release = pl.DataFrame({"age": ["20-29", "20-29", "30-39"]})
     >>> people = pl.DataFrame({"age": ["20-29"] * 4 + ["30-39"] * 5})
@@ -98,13 +108,14 @@ def attacker_risks(
     (1.0, 0.25, 0.233)
     """
     check_threshold(threshold)
-    if population is not None and sampling_fraction is not None:
+    if sum(each is not None for each in (population, sampling_fraction, weights)) > 1:
         raise InputError("CEL-A020")
+    if weights is not None:
+        return _by_weights(data, quasi_identifiers, weights, threshold)
     classes = count_classes(data, quasi_identifiers)
     sizes = classes.sizes
-    records = int(sizes.sum())
     basis: Basis = "release"
-    people, risks = float(records), 1 / sizes
+    people, risks = float(sizes.sum()), 1 / sizes
     if population is not None:
         basis = "population"
         counts = _population_sizes(classes, population)
@@ -113,6 +124,40 @@ def attacker_risks(
         basis = "estimate"
         risks = expected_risk(sizes, sampling_fraction)
         people /= sampling_fraction
+    return _risks(classes, risks, people, basis, threshold)
+
+
+def _by_weights(
+    data: Any, quasi_identifiers: str | Sequence[str], weights: str, threshold: float
+) -> AttackerRisks:
+    """The risks where weights of records tell how many people each class has."""
+    parts = list(data) if isinstance(data, Iterator) else [as_frame(data)]
+    named = [quasi_identifiers] if isinstance(quasi_identifiers, str) else quasi_identifiers
+    columns = list(dict.fromkeys(named))
+    check_known([*columns, weights], parts[0].columns if parts else [])
+    frame = pl.concat([pick(part, [*columns, weights]) for part in parts])
+    frame.columns = [f"c{place}" for place in range(len(columns))] + ["weight"]
+    frame = frame.with_columns(pl.Series("weight", check_weights(frame, "weight", weights)))
+    keys = frame.columns[:-1]
+    grouped = frame.group_by(keys, maintain_order=True).agg(pl.len(), pl.col("weight").sum())
+    values, people = grouped.select(keys), grouped.get_column("weight").to_numpy()
+    sizes = grouped.get_column("len").to_numpy().astype(np.int64)
+    hidden = all_stars(values) & ~all_stars(values).all()
+    classes = ClassCounts(values, sizes[~hidden], int(sizes[hidden].sum()))
+    people = np.maximum(people[~hidden], classes.sizes)
+    risks = risk_of(classes.sizes, people)
+    return _risks(classes, risks, float(people.sum()), "weights", threshold)
+
+
+def _risks(
+    classes: ClassCounts,
+    risks: NDArray[np.float64],
+    people: float,
+    basis: Basis,
+    threshold: float,
+) -> AttackerRisks:
+    sizes = classes.sizes
+    records = int(sizes.sum())
     expected = float((sizes * risks).sum() / records) if records else 0.0
     crowd = sizes.size / people if records else 0.0
     return AttackerRisks(

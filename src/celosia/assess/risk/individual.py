@@ -207,7 +207,7 @@ def individual_risk(
     check_known(named, frame.columns)
     if not frame.height:
         raise InputError("CEL-A292")
-    weight = _weights(frame, weights)
+    weight = check_weights(frame, weights)
     codes = np.column_stack([encode(_cells(frame, name)).codes.astype(np.int64) for name in keys])
     count = same_weight if missing == "own" else matching_weight
     own = np.rint(count(codes, codes, None)).astype(np.int64)
@@ -272,7 +272,12 @@ def _by_recurrence(count: NDArray[np.float64], chance: NDArray[np.float64]) -> N
     return risk
 
 
-def _weights(frame: pl.DataFrame, name: str) -> NDArray[np.float64]:
+def check_weights(frame: pl.DataFrame, name: str, shown: str | None = None) -> NDArray[np.float64]:
+    """The weights in a column; refused unless all are numbers above 0.
+
+    Raises:
+        InputError: CEL-A291, which calls the column `shown`.
+    """
     series = _cells(frame, name)
     bad = frame.height
     if series.dtype.is_numeric():
@@ -280,7 +285,7 @@ def _weights(frame: pl.DataFrame, name: str) -> NDArray[np.float64]:
         bad = int((~(np.isfinite(values) & (values > 0))).sum())
         if not bad:
             return values
-    raise InputError("CEL-A291", bad=bad, column=name)
+    raise InputError("CEL-A291", bad=bad, column=shown or name)
 
 
 def _cells(frame: pl.DataFrame, name: str) -> pl.Series:

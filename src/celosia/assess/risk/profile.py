@@ -140,7 +140,7 @@ def count_classes(data: Any, quasi_identifiers: str | Sequence[str]) -> ClassCou
 
 def classes_of(groups: Groups) -> ClassCounts:
     """The classes of groups that an engine has counted; what is suppressed is as `measure` says."""
-    hidden = _all_stars(groups.values)
+    hidden = all_stars(groups.values)
     if hidden.all():
         return ClassCounts(groups.values, groups.sizes, 0)
     kept = groups.values.filter(pl.Series(~hidden))
@@ -153,7 +153,8 @@ def _chunks(data: Any) -> Iterator[pl.DataFrame]:
     return data if isinstance(data, Iterator) else iter([as_frame(data)])
 
 
-def _all_stars(groups: pl.DataFrame) -> NDArray[np.bool_]:
+def all_stars(groups: pl.DataFrame) -> NDArray[np.bool_]:
+    """Which rows are `*` in every column: those of suppressed records."""
     stars = np.ones(groups.height, dtype=np.bool_)
     for column in groups:
         text = as_text(column.alias("cell"))  # Polars would read some of a user's names as patterns

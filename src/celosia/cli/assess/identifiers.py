@@ -49,7 +49,7 @@ def identifiers(
     )
 
 
-def _show(draft: SchemaDraft, output: Path | None, table: Path, reading: options.Reading) -> None:
+def _show(draft: SchemaDraft, output: Path | None, table: str, reading: options.Reading) -> None:
     console.show_table(
         say("cli.assess.what_columns_seem_hold"),
         console.columns("column", "suggested_role", "kind", "cells:.0%", "distinct:.0%", "why"),
@@ -67,11 +67,11 @@ def _show(draft: SchemaDraft, output: Path | None, table: Path, reading: options
     _note_decimal_mark(table, reading)
 
 
-def _note_decimal_mark(table: Path, reading: options.Reading) -> None:
+def _note_decimal_mark(table: str, reading: options.Reading) -> None:
     """Say how numbers of a text file were read, where it was found out and is not the usual."""
-    from celosia.frames import format_of, sniff
+    from celosia.frames import sniff, source_format_of
 
-    if reading.decimal is not None or format_of(table) not in {"csv", "tsv"}:
+    if reading.decimal is not None or source_format_of(table) not in {"csv", "tsv"}:
         return
     mark = sniff(table, **reading.as_arguments()).decimal
     if mark == ",":

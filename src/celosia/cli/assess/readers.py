@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from celosia.tables import Schema
 
 
-def read_released(path: Path, schema: Schema, reading: Reading | None = None) -> pl.DataFrame:
+def read_released(path: Path | str, schema: Schema, reading: Reading | None = None) -> pl.DataFrame:
     """A released table: the labels of quasi-identifiers are texts, even if they look otherwise.
 
     A postal code that was released as it is would else lose its leading zeros.

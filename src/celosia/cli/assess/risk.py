@@ -32,6 +32,13 @@ def risk(
         typer.Option(help="Table of the whole population, with the same labels."),
     ] = None,
     sampling_fraction: options.SamplingFraction = None,
+    weights: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="Column of survey weights: how many people a record represents.",
+        ),
+    ] = None,
 ) -> None:
     """Measure how easily the records of a table, raw or released, can be re-identified.
 
@@ -45,6 +52,8 @@ def risk(
 
     `celosia assess risk people.csv -s people.toml --population all.csv`  (counted, not estimated)
 
+    `celosia assess risk survey.sav -q region -q sex --weights weight`  (by survey weights)
+
     `celosia assess risk safe.csv -s people.toml --k 5`  (exit code 1 unless each class has 5)
     """
     from celosia.assess.risk import attacker_risks, measure
@@ -56,12 +65,13 @@ def risk(
     others: AttackerRisks | None = None
     with outputs.working(None) as progress:
         profile = measure(reading.read_chunks(table, progress), names, threshold=threshold)
-        if population is not None or sampling_fraction is not None:
+        if population is not None or sampling_fraction is not None or weights is not None:
             others = attacker_risks(
                 reading.read_chunks(table, progress),
                 names,
                 population=None if population is None else read_chunks(population),
                 sampling_fraction=sampling_fraction,
+                weights=weights,
                 threshold=threshold,
             )
     if profile.records == 0:

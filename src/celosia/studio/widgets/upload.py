@@ -17,7 +17,10 @@ from celosia.studio.runtime import studio
 from celosia.studio.settings import MEGABYTE
 from celosia.studio.visitors import Work
 
-SUFFIXES = (".csv", ".tsv", ".txt", ".parquet", ".xlsx", ".jsonl", ".ndjson", ".json")
+SUFFIXES = (
+    *(".csv", ".tsv", ".txt", ".parquet", ".xlsx", ".jsonl", ".ndjson", ".json"),
+    *(".sav", ".zsav", ".por", ".dta", ".sas7bdat", ".xpt"),
+)
 
 _HEAD = """<div class="row items-center no-wrap q-pa-sm celosia-upload">
 <div class="col" v-pre>{text}</div>

@@ -45,7 +45,7 @@ def read_for_methods(
         reading: how else to read it, as for `frames.read`.
     """
     wanted: dict[str, frames.ColumnType] = dict(types or {})
-    if frames.format_of(Path(path)) not in ("csv", "tsv"):
+    if frames.source_format_of(path) not in ("csv", "tsv"):
         return frames.read(path, types=wanted, **reading)
     declared = _declared(methods)
     texts: dict[str, frames.ColumnType] = dict.fromkeys(declared, "string")

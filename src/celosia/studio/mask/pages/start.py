@@ -56,5 +56,6 @@ def mask_start() -> None:
         "generalising them; synthesis generates rows like the real ones. For both, the "
         "studio measures the remaining risk and the utility.",
         bring="Bring a table",
-        kinds="CSV with any delimiter, Excel, Parquet or JSON lines; one record for each person.",
+        kinds="CSV with any delimiter, Excel, Parquet, JSON lines, SPSS, Stata or SAS; one record "
+        "for each person.",
     )

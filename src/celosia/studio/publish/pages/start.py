@@ -49,8 +49,9 @@ def publish_start() -> None:
 
 def _own_file() -> None:
     quiet(
-        "CSV with any delimiter, Excel, Parquet or JSON lines. The file is read at once and "
-        "then removed; its table is removed an hour after your last visit, or when you say so."
+        "CSV with any delimiter, Excel, Parquet, JSON lines, SPSS, Stata or SAS. The file is read "
+        "at once and then removed; its table is removed an hour after your last visit, or when "
+        "you say so."
     )
     options = _reading_options()
 
@@ -58,7 +59,7 @@ def _own_file() -> None:
         given = {key: select.value or None for key, select in options.items()}
         if given["header"] is not None:
             given["header"] = given["header"] == "yes"
-        if file.endswith((".parquet", ".xlsx", ".jsonl", ".ndjson", ".json")):
+        if not file.endswith((".csv", ".tsv", ".txt")):
             given = {}
         asked = task(
             readers.read_table, folder=str(work.folder), file=file, shown=shown, reading=given
