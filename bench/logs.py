@@ -45,7 +45,7 @@ def run(*, rows: int = 1_000_000) -> dict[str, dict[str, Any]]:
     for m, bar in ((2, 30.0), (3, 300.0)):
         method = KmAnonymity(k=5, m=m)
         taken[f"k^m, k = 5, m = {m}, 100,000 baskets"] = seconds(
-            lambda method=method: method.apply(made.transactions, context, rng=System()),  # type: ignore[misc]
+            lambda method=method: method.apply(made.transactions, context),  # type: ignore[misc]
             repeat=1,
         )
         bars[f"k^m, k = 5, m = {m}, 100,000 baskets"] = bar

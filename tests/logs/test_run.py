@@ -48,6 +48,9 @@ SET_METHODS = [
     Coherence(k=5, p=2),
     RhoUncertainty(p=2),
     Disassociation(k=5, m=2),
+    KmAnonymity(k=5, m=2, search="local"),
+    RhoUncertainty(p=1, search="top-down"),
+    Disassociation(k=5, m=2, max_cluster=12, joint=4),
 ]
 
 

@@ -135,12 +135,10 @@ def set_account(
     made: Transactions | DisassociatedSets,
     method: SetMethod[Any],
     context: SetContext,
-    *,
-    rng: Source,
-    progress: Progress,
 ) -> LogAccount:
     """Check the promise by independent code, attack the release, and measure its use."""
-    progress(Step(Message("logs.stage.measure"), 0))
+    rng = context.rng
+    context.progress(Step(Message("logs.stage.measure"), 0))
     violations = count_violations(made, method, context)
     if isinstance(made, DisassociatedSets):
         return LogAccount(utility=metrics.disassociated(original, made), violations=violations)
@@ -162,9 +160,7 @@ def count_violations(
     if isinstance(made, DisassociatedSets):
         assert isinstance(method, Disassociation)
         return sum(
-            sum(1 for _ in rare_sets(chunk, k=method.k, m=method.m))
-            for cluster in made.clusters
-            for chunk in cluster.chunks
+            sum(1 for _ in rare_sets(chunk, k=method.k, m=method.m)) for chunk in made.chunks()
         ) + sum(cluster.records < method.k for cluster in made.clusters)
     sets = made.sets()
     found: Iterable[Any] | None = None

@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeVar
 
 from celosia.core.methods import Method
 from celosia.core.progress import Progress, silent
-from celosia.core.randomness import Source
+from celosia.core.randomness import Source, System
 from celosia.logs.log import Log
 from celosia.logs.sets.item_tree import ItemTree
 from celosia.logs.sets.transactions import Transactions
@@ -55,20 +55,17 @@ class SetContext:
     """The hierarchy of the items."""
     sensitive: frozenset[str] = frozenset()
     """Items that must not be learnt of a person; the others are public."""
+    rng: Source = field(default_factory=System)
+    """Where orders are drawn from."""
+    progress: Progress = silent
+    """Called as the work proceeds; may raise `Cancelled`."""
 
 
 class SetMethod(Method, ABC, Generic[Result]):
     """A way to protect transactions; a frozen dataclass whose fields are its parameters."""
 
     @abstractmethod
-    def apply(
-        self,
-        data: Transactions,
-        context: SetContext,
-        *,
-        rng: Source,
-        progress: Progress = silent,
-    ) -> MethodResult[Result]:
+    def apply(self, data: Transactions, context: SetContext) -> MethodResult[Result]:
         """Protect transactions; the given ones stay as they are.
 
         Raises:

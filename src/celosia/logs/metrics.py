@@ -105,11 +105,10 @@ def disassociated(original: Transactions, made: DisassociatedSets) -> dict[str, 
     """The share of the most frequent pairs whose joint support is still seen, and of the items."""
     seen: Counter[tuple[str, str]] = Counter()
     linked = 0
-    for cluster in made.clusters:
-        for chunk in cluster.chunks:
-            for items in chunk:
-                linked += len(items)
-                seen.update(combinations(sorted(items), 2))
+    for chunk in made.chunks():
+        for items in chunk:
+            linked += len(items)
+            seen.update(combinations(sorted(items), 2))
     top = _pairs(original).most_common(PAIRS)
     errors = [abs(seen.get(pair, 0) - count) / count for pair, count in top]
     return {

@@ -16,7 +16,7 @@ from celosia.core.release import Release
 from celosia.core.report import Document
 from celosia.logs import report
 from celosia.logs.account import LogAccount
-from celosia.logs.sets.disassociation import Cluster, DisassociatedSets
+from celosia.logs.sets.disassociation import DisassociatedSets
 from celosia.logs.sets.transactions import Transactions
 
 
@@ -123,9 +123,7 @@ class SetRelease(_Release):
     def write_data(self, path: Path) -> None:
         """Write basket lines, or the clusters of disassociated records as JSON."""
         if isinstance(self.data, DisassociatedSets):
-            text = json.dumps(
-                {"clusters": [each.as_dict() for each in self.data.clusters]}, ensure_ascii=False
-            )
+            text = json.dumps(self.data.as_dict(), ensure_ascii=False)
             path.write_text(text + "\n", "utf-8")
             return
         with path.open("w", encoding="utf-8", newline="\n") as stream:
@@ -156,8 +154,7 @@ class SetRelease(_Release):
         """Rebuild a release from its data file and certificate."""
         data: Transactions | DisassociatedSets
         if facts["data"]["content"] == DisassociatedSets.__name__:
-            given = json.loads(path.read_text("utf-8"))["clusters"]
-            data = DisassociatedSets(tuple(map(Cluster.from_dict, given)))
+            data = DisassociatedSets.from_dict(json.loads(path.read_text("utf-8")))
         else:
             lines = path.read_text("utf-8").split("\n")[:-1]
             data = Transactions.of(line.split("\t") if line else [] for line in lines)

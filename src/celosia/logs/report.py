@@ -46,6 +46,7 @@ FACTS = {
     "referrer_unread": "logs.fact.referrer_unread",
     "share_of_records_kept": "logs.fact.share_of_records_kept",
     "share_suppressed": "logs.fact.share_suppressed",
+    "shared_chunks": "logs.fact.shared_chunks",
     "smallest_group": "logs.fact.smallest_group",
     "terms": "logs.fact.terms",
     "times_unread": "logs.fact.times_unread",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Collection, Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -192,14 +193,15 @@ def publish_sets(
     if empty:
         sets = Transactions.from_pairs(sets.owners, sets.items, sets.labels)
     context = set_context(hierarchy, sensitive, declaration)
+    context = replace(context, rng=rng, progress=progress)
     progress(Step(method.method_name, 0))
-    done = method.apply(sets, context, rng=rng, progress=progress)
+    done = method.apply(sets, context)
     made = done.data
     if isinstance(made, Transactions):
-        made = made.shuffled(rng.permutation(made.count))
+        made = made.taken(rng.permutation(made.count))
     measured = LogAccount()
     if assess:
-        measured = set_account(sets, made, method, context, rng=rng, progress=progress)
+        measured = set_account(sets, made, method, context)
         if measured.violations:
             raise PrivacyError("CEL-U042", count=measured.violations)
     left_out = dict(sets.unread) | ({"empty_sets": empty} if empty else {})

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from itertools import combinations, permutations, product
+import json
+from collections import Counter
+from itertools import combinations, pairwise, permutations, product
 
 import numpy as np
 import pytest
 
 from celosia.core.randomness import Seeded
-from celosia.logs import Disassociation, SetContext, Transactions
+from celosia.logs import DisassociatedSets, Disassociation, SetContext, Transactions
 from celosia.logs.sets.disassociation import Cluster
 from celosia.logs.sets.verification import rare_sets
 
@@ -22,9 +24,13 @@ def random_sets(seed: int) -> list[list[str]]:
     ]
 
 
-def made(sets: list[list[str]], **given: int) -> tuple[Cluster, ...]:
+def released(sets: list[list[str]], **given: int) -> DisassociatedSets:
     method = Disassociation(**given)
-    return method.apply(Transactions.of(sets), SetContext(), rng=Seeded(1)).data.clusters
+    return method.apply(Transactions.of(sets), SetContext(rng=Seeded(1))).data
+
+
+def made(sets: list[list[str]], **given: int) -> tuple[Cluster, ...]:
+    return released(sets, **given).clusters
 
 
 def reconstructions(cluster: Cluster) -> set[tuple[frozenset[str], ...]]:
@@ -76,3 +82,78 @@ def test_for_known_items_some_original_has_k_matching_records(seed: int) -> None
                 matches = [sum(linked <= record for record in world) for world in worlds]
                 if max(matches) > 0:  # otherwise no original has these items together
                     assert max(matches) >= k
+
+
+SHARED = [
+    [["a", "x"], ["a"], ["a"], ["b", "x"], ["b"], ["b"]],
+    [["a", "x"], ["a"], ["a", "y"], ["b", "x"], ["b"], ["b", "y"]],
+    [["a", "x", "y"], ["a"], ["a"], ["b", "x", "y"], ["b"], ["b"]],
+]
+"""Two sorts of records that are cut apart, with items that are rare in each."""
+
+
+def worlds(release: DisassociatedSets) -> set[tuple[tuple[frozenset[str], ...], ...]]:
+    """Every way to join sub-records to the records of their clusters, shared ones to any of them.
+
+    Terms are left out: each may belong to any record of its cluster.
+    """
+    sizes = [cluster.records for cluster in release.clusters]
+    found = set()
+    for joined in product(*(reconstructions(cluster) for cluster in release.clusters)):
+        flat = [record for part in joined for record in part]
+        options = []
+        for each in release.shared:
+            padded = [*each.chunk, *[()] * (sum(sizes) - len(each.chunk))]
+            options.append(set(permutations(padded)))
+        for orders in product(*options):
+            rows = [
+                record | {x for order in orders for x in order[place]}
+                for place, record in enumerate(flat)
+            ]
+            cut = np.cumsum([0, *sizes])
+            found.add(tuple(tuple(rows[a:b]) for a, b in pairwise(cut.tolist())))
+    return found
+
+
+@pytest.mark.parametrize("sets", SHARED)
+def test_shared_chunks_link_rare_items_and_keep_the_promise(sets: list[list[str]]) -> None:
+    """Enumerated: for known items, some original of the joint clusters has k matching records."""
+    k = m = 2
+    release = released(sets, k=k, m=m, max_cluster=4, joint=2)
+    assert release.shared
+    assert len(release.clusters) == 2
+    for each in release.shared:
+        assert list(rare_sets(each.chunk, k=k, m=m)) == []
+        assert each.clusters == (0, 1)
+    originals = worlds(release)
+    domain = sorted({x for chunk in release.chunks() for row in chunk for x in row})
+    for size in range(1, m + 1):
+        for items in combinations(domain, size):
+            matches = [
+                sum(set(items) <= record for part in world for record in part)
+                for world in originals
+            ]
+            assert max(matches) == 0 or max(matches) >= k
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_shared_items_leave_the_terms_and_nothing_is_lost(seed: int) -> None:
+    sets = random_sets(seed)
+    k, m = 2 + seed % 2, 1 + seed % 3
+    release = released(sets, k=k, m=m, max_cluster=2 * k, joint=3)
+    counts = Counter(x for row in sets for x in row)
+    linked = Counter(x for chunk in release.chunks() for row in chunk for x in row)
+    terms = {x for cluster in release.clusters for x in cluster.terms}
+    assert all(linked[item] == count or item in terms for item, count in counts.items())
+    for each in release.shared:
+        own = {x for row in each.chunk for x in row}
+        for place in each.clusters:
+            cluster = release.clusters[place]
+            assert not own & set(cluster.terms)
+            assert not own & {x for chunk in cluster.chunks for row in chunk for x in row}
+    for cluster in release.clusters:
+        total = sum(len(chunk) for chunk in cluster.chunks)
+        needed = cluster.records + k * (min(m, len(cluster.chunks)) - 1)
+        assert cluster.terms or total >= needed
+    again = DisassociatedSets.from_dict(json.loads(json.dumps(release.as_dict())))
+    assert again.as_dict() == release.as_dict()

@@ -35,7 +35,7 @@ def random_case(seed: int) -> tuple[Transactions, ItemTree, int, int]:
 
 
 def apply(method: SetMethod[Transactions], data: Transactions, tree: ItemTree) -> Transactions:
-    return method.apply(data, SetContext(tree=tree), rng=Seeded(1)).data
+    return method.apply(data, SetContext(tree=tree, rng=Seeded(1))).data
 
 
 def test_the_worked_example() -> None:
@@ -43,7 +43,7 @@ def test_the_worked_example() -> None:
     data = Transactions.of(EXAMPLE)
     assert list(rare_sets(data.sets(), k=2, m=1)) == []
     assert set(rare_sets(data.sets(), k=2, m=2)) == {("a1", "a2"), ("a1", "b1")}
-    done = KmAnonymity(k=2, m=2).apply(data, SetContext(tree=TREE), rng=Seeded(1))
+    done = KmAnonymity(k=2, m=2).apply(data, SetContext(tree=TREE, rng=Seeded(1)))
     assert [set(each) for each in done.data.sets()] == [
         {"A", "b1", "b2"},
         {"A", "b1"},
@@ -59,13 +59,45 @@ def test_the_search_always_holds_and_never_beats_the_optimum() -> None:
     """Check 24: 200 random inputs."""
     for seed in range(200):
         data, tree, k, m = random_case(seed)
-        context = SetContext(tree=tree)
-        found = KmAnonymity(k=k, m=m).apply(data, context, rng=Seeded(1))
+        context = SetContext(tree=tree, rng=Seeded(1))
+        found = KmAnonymity(k=k, m=m).apply(data, context)
         assert next(rare_sets(found.data.sets(), k=k, m=m), None) is None
         if seed % 4 == 0:
-            best = KmAnonymity(k=k, m=m, search="optimal").apply(data, context, rng=Seeded(1))
+            best = KmAnonymity(k=k, m=m, search="optimal").apply(data, context)
             assert next(rare_sets(best.data.sets(), k=k, m=m), None) is None
             assert found.facts["ncp"] >= best.facts["ncp"] - 1e-12
+
+
+@pytest.mark.parametrize("search", ["vertical", "local"])
+def test_every_search_holds_on_the_union_and_stays_true(search: str) -> None:
+    for seed in range(60):
+        data, tree, k, m = random_case(seed)
+        method = KmAnonymity(k=k, m=m, search=search, parts=3)  # type: ignore[arg-type]
+        done = method.apply(data, SetContext(tree=tree, rng=Seeded(1)))
+        made = done.data
+        assert next(rare_sets(made.sets(), k=k, m=m), None) is None
+        loss = 0.0
+        for before, after in zip(data.sets(), made.sets(), strict=True):
+            for item in before:  # each item is published as itself or as one node above it
+                chain = tree.chain(tree.labels.index(item))
+                node = next(node for node in chain if tree.labels[node] in after)
+                loss += tree.sizes[node] / tree.leaves if tree.sizes[node] > 1 else 0
+        assert done.facts["ncp"] == pytest.approx(loss / len(data.items))
+        if search == "vertical":  # everywhere alike
+            best = KmAnonymity(k=k, m=m, search="optimal").apply(data, SetContext(tree=tree))
+            assert done.facts["ncp"] >= best.facts["ncp"] - 1e-12
+
+
+def test_parts_of_similar_transactions_lose_less_than_one_cut_for_all() -> None:
+    sets = [["a1", "b1"]] * 5 + [["a2", "b1"]] * 5 + [["a1", "a2"]] + [["a1"]] * 4
+    done = {
+        search: KmAnonymity(k=2, m=2, search=search, parts=3).apply(
+            Transactions.of(sets), SetContext(tree=TREE)
+        )
+        for search in ("apriori", "local")
+    }
+    assert done["local"].facts["ncp"] < done["apriori"].facts["ncp"]
+    assert done["local"].facts["groups"] == 3
 
 
 def test_local_generalisation_makes_groups_of_k_and_stays_true() -> None:
@@ -141,7 +173,7 @@ def test_bad_input_is_refused_with_a_count_and_without_a_value(
     sets: list[list[str]], tree: ItemTree | None, method: SetMethod[Transactions], code: str
 ) -> None:
     with pytest.raises(CelosiaError) as caught:
-        method.apply(Transactions.of(sets), SetContext(tree=tree), rng=Seeded(1))
+        method.apply(Transactions.of(sets), SetContext(tree=tree, rng=Seeded(1)))
     assert caught.value.code == code
     assert "zz" not in str(caught.value)
 

@@ -12,18 +12,21 @@ import numpy as np
 from celosia.core.messages import Message
 from celosia.core.randomness import Source
 from celosia.logs.attacks.result import LogAttack
-from celosia.logs.sets.disassociation import Cluster, DisassociatedSets
+from celosia.logs.sets.disassociation import Cluster, DisassociatedSets, Subrecord
 from celosia.logs.sets.transactions import Transactions
 
+Chunks = list[tuple[tuple[Subrecord, ...], int]]
+"""Chunks, each with the number of records that its sub-records may belong to."""
 
-def matching_share(cluster: Cluster, items: Collection[str]) -> float:
+
+def matching_share(cluster: Cluster, items: Collection[str], shared: Chunks | None = None) -> float:
     """The expected share of the records of a cluster that hold all of some items."""
     left = set(items)
     share = 1.0
-    for chunk in cluster.chunks:
+    for chunk, records in [*((each, cluster.records) for each in cluster.chunks), *(shared or [])]:
         here = left & {item for row in chunk for item in row}
         if here:
-            share *= sum(here <= set(row) for row in chunk) / cluster.records
+            share *= sum(here <= set(row) for row in chunk) / records
             left -= here
     terms = left & set(cluster.terms)
     share *= (1 / cluster.records) ** len(terms)
@@ -59,17 +62,18 @@ def association(
     ]
     able = [row for row in rows if len(row[1]) >= items]
     chosen = [able[place] for place in rng.permutation(len(able))[:targets]]
+    clusters = _with_shared(release)
     exposed = 0
     surest = 0.0
     for own, others in chosen:
         known = [others[place] for place in rng.permutation(len(others))[:items]]
-        base = np.array([c.records * matching_share(c, known) for c in release.clusters])
+        base = np.array([c.records * matching_share(c, known, shared) for c, shared in clusters])
         total = float(base.sum())
         best = 0.0
         for one in own:
             joint = sum(
-                cluster.records * matching_share(cluster, [*known, one])
-                for cluster, count in zip(release.clusters, base, strict=True)
+                cluster.records * matching_share(cluster, [*known, one], shared)
+                for (cluster, shared), count in zip(clusters, base, strict=True)
                 if count
             )
             best = max(best, joint / total if total else 0.0)
@@ -84,3 +88,13 @@ def association(
         left_out=len(rows) - len(able),
         facts={"surest": surest},
     )
+
+
+def _with_shared(release: DisassociatedSets) -> list[tuple[Cluster, Chunks]]:
+    """Each cluster with the chunks that it shares with others."""
+    found: list[tuple[Cluster, Chunks]] = [(cluster, []) for cluster in release.clusters]
+    for each in release.shared:
+        records = sum(release.clusters[place].records for place in each.clusters)
+        for place in each.clusters:
+            found[place][1].append((each.chunk, records))
+    return found

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from celosia.core.messages import Message
 from celosia.core.methods import parameter
-from celosia.core.progress import Progress, Step, silent
-from celosia.core.randomness import Source
+from celosia.core.progress import Progress, Step
 from celosia.logs.method import MethodResult, SetContext, SetMethod
 from celosia.logs.sets.item_tree import ItemTree
 from celosia.logs.sets.km_anonymity import check_count, check_tree
@@ -40,14 +39,7 @@ class LocalGeneralisation(SetMethod[Transactions]):
     def leaves_open(self) -> tuple[str, ...]:
         return (Message("logs.open.same_item"),)
 
-    def apply(
-        self,
-        data: Transactions,
-        context: SetContext,
-        *,
-        rng: Source,
-        progress: Progress = silent,
-    ) -> MethodResult[Transactions]:
+    def apply(self, data: Transactions, context: SetContext) -> MethodResult[Transactions]:
         """Split groups while parts of at least k remain.
 
         Raises:
@@ -57,7 +49,7 @@ class LocalGeneralisation(SetMethod[Transactions]):
         check_count(data, self.k)
         tree = check_tree(context).narrow()
         leaf_of = tree.leaf_places(data.labels)
-        groups = _Splitter(data, tree, leaf_of, self.k).groups(progress)
+        groups = _Splitter(data, tree, leaf_of, self.k).groups(context.progress)
         owners = np.concatenate([np.repeat(group.members, len(group.nodes)) for group in groups])
         nodes = np.concatenate(
             [np.tile(np.array(group.nodes, np.int64), len(group.members)) for group in groups]
@@ -93,7 +85,7 @@ class _Splitter:
         self, data: Transactions, tree: ItemTree, leaf_of: NDArray[np.int32], k: int
     ) -> None:
         self.data, self.tree, self.k = data, tree, k
-        self.leaves = leaf_of[data.items].astype(np.int64)
+        self.leaf_of = leaf_of.astype(np.int64)
         height = int(tree.depths.max())
         self.above = np.full((height + 2, tree.leaves), -1, dtype=np.int64)
         for leaf in range(tree.leaves):
@@ -142,10 +134,8 @@ class _Splitter:
             closed.add(node)
 
     def _occurrences(self, members: NDArray[np.int64]) -> tuple[NDArray[np.int64], ...]:
-        starts, lengths = self.data.offsets[members], np.diff(self.data.offsets)[members]
-        ends = np.cumsum(lengths)
-        places = np.arange(int(lengths.sum())) + np.repeat(starts - ends + lengths, lengths)
-        return np.repeat(np.arange(len(members)), lengths), self.leaves[places]
+        part = self.data.taken(members)
+        return part.owners, self.leaf_of[part.items]
 
     def _split(
         self, node: int, owners: NDArray[np.int64], leaves: NDArray[np.int64], count: int

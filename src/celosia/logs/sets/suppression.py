@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from celosia.core.errors import InputError
 from celosia.core.messages import Message
 from celosia.core.methods import parameter
-from celosia.core.progress import Progress, Step, silent
-from celosia.core.randomness import Source
+from celosia.core.progress import Progress, Step
 from celosia.logs.method import MethodResult, SetContext, SetMethod
 from celosia.logs.sets import _kernels
 from celosia.logs.sets.km_anonymity import MOST_KNOWN, check_count
@@ -48,14 +47,7 @@ class Coherence(SetMethod[Transactions]):
     def leaves_open(self) -> tuple[str, ...]:
         return (Message("logs.open.more_items", m=self.p),)
 
-    def apply(
-        self,
-        data: Transactions,
-        context: SetContext,
-        *,
-        rng: Source,
-        progress: Progress = silent,
-    ) -> MethodResult[Transactions]:
+    def apply(self, data: Transactions, context: SetContext) -> MethodResult[Transactions]:
         """Suppress public items until no set breaks the condition.
 
         Raises:
@@ -73,15 +65,18 @@ class Coherence(SetMethod[Transactions]):
                 private, count, top, bottom, False, _AT_ONCE,
             )  # fmt: skip
 
-        return _suppressed(data, violations, self.p, progress)
+        gone = suppressed(data, violations, self.p, context.progress)
+        return MethodResult(data=_without(data, gone), facts=_facts(data, gone))
 
 
 @dataclass(frozen=True, kw_only=True)
 class RhoUncertainty(SetMethod[Transactions]):
     """rho-uncertainty up to p: no up to p items lead to a sensitive one with a confidence of rho.
 
-    Items, public or sensitive, are suppressed everywhere, always the one that breaks most rules
-    for each occurrence that is lost (Cao, Karras, Raissi & Tan 2010, SuppressControl).
+    `suppress`: items, public or sensitive, are suppressed everywhere, always the one that breaks
+    most rules for each occurrence that is lost (Cao, Karras, Raissi & Tan 2010, SuppressControl).
+    `top-down`: public items start as the root of their hierarchy and become as fine as pays for
+    what must be suppressed then (TDControl).
 
     Guarantee: for every set q of 1 to p published items and every sensitive item a outside q, fewer
     than a share rho of the transactions with q have a. The model of the paper has no bound on the
@@ -92,6 +87,7 @@ class RhoUncertainty(SetMethod[Transactions]):
 
     rho: Fraction = parameter(Fraction(1, 2), above=0, most=1, is_main=True)
     p: int = parameter(2, least=1, most=MOST_KNOWN, is_main=True)
+    search: Literal["suppress", "top-down"] = parameter("suppress")
 
     def promise(self) -> str:
         return Message("logs.promise.rho", rho=float(self.rho), p=self.p)
@@ -99,36 +95,40 @@ class RhoUncertainty(SetMethod[Transactions]):
     def leaves_open(self) -> tuple[str, ...]:
         return (Message("logs.open.more_items", m=self.p), Message("logs.open.singled_out"))
 
-    def apply(
-        self,
-        data: Transactions,
-        context: SetContext,
-        *,
-        rng: Source,
-        progress: Progress = silent,
-    ) -> MethodResult[Transactions]:
-        """Suppress items until no rule is too certain.
+    def apply(self, data: Transactions, context: SetContext) -> MethodResult[Transactions]:
+        """Suppress items, or generalise public ones, until no rule is too certain.
 
         Raises:
-            InputError: CEL-U035 no item is declared sensitive.
+            InputError: CEL-U035 no item is declared sensitive; for `top-down` CEL-U033 there is no
+                hierarchy, CEL-U031 and CEL-U032 it does not fit.
         """
-        private = _private_numbers(data, context)
-        top, bottom = self.rho.numerator, self.rho.denominator
-        secrets = np.flatnonzero(private >= 0)
+        secrets = np.flatnonzero(_private_numbers(data, context) >= 0)
+        if self.search == "top-down":
+            from celosia.logs.sets.top_down_control import refined
+
+            return refined(data, secrets, context, self.certain_rules, self.p)
 
         def violations(now: Transactions, size: int) -> NDArray[np.int32]:
-            rules = []
-            for one in secrets.tolist():
-                alone = np.full(len(now.labels), -1, dtype=np.int32)
-                alone[one] = 0
-                found = _kernels.rare_sets(
-                    now.offsets, now.items, len(now.labels), size, 0,
-                    alone, 1, top, bottom, True, _AT_ONCE,
-                )  # fmt: skip
-                rules.append(np.column_stack([found, np.full(len(found), one, np.int32)]))
-            return np.concatenate(rules)
+            return self.certain_rules(now, secrets, size)
 
-        return _suppressed(data, violations, self.p, progress)
+        gone = suppressed(data, violations, self.p, context.progress)
+        return MethodResult(data=_without(data, gone), facts=_facts(data, gone))
+
+    def certain_rules(
+        self, data: Transactions, secrets: NDArray[np.integer], size: int
+    ) -> NDArray[np.int32]:
+        """Rules of `size` items that lead to a secret too surely; the secret is the last item."""
+        top, bottom = self.rho.numerator, self.rho.denominator
+        rules = []
+        for one in secrets.tolist():
+            alone = np.full(len(data.labels), -1, dtype=np.int32)
+            alone[one] = 0
+            found = _kernels.rare_sets(
+                data.offsets, data.items, len(data.labels), size, 0,
+                alone, 1, top, bottom, True, _AT_ONCE,
+            )  # fmt: skip
+            rules.append(np.column_stack([found, np.full(len(found), one, np.int32)]))
+        return np.concatenate(rules)
 
 
 def _private_numbers(data: Transactions, context: SetContext) -> NDArray[np.int32]:
@@ -143,15 +143,15 @@ def _private_numbers(data: Transactions, context: SetContext) -> NDArray[np.int3
     return np.where(is_private, np.cumsum(is_private) - 1, -1).astype(np.int32)
 
 
-def _suppressed(
+def suppressed(
     data: Transactions,
     violations: Callable[[Transactions, int], NDArray[np.int32]],
     most: int,
     progress: Progress,
-) -> MethodResult[Transactions]:
-    """The data without the items that the greedy rule takes, size by size."""
+) -> NDArray[np.bool_]:
+    """Which items the greedy rule takes, size by size, until no set is a violation."""
     supports = data.supports
-    number = np.arange(len(data.labels), dtype=np.int32)
+    gone = np.zeros(len(data.labels), dtype=bool)
     now = data
     for size in range(1, most + 1):
         while True:
@@ -159,17 +159,24 @@ def _suppressed(
             found = violations(now, size)
             if not len(found):
                 break
-            number[_greedy(found, supports)] = -1
-            now = data.recoded(number, data.labels)
-    gone = int((number < 0).sum())
-    return MethodResult(
-        data=now,
-        facts={
-            "items_suppressed": gone,
-            "occurrences_suppressed": int(supports[number < 0].sum()),
-            "share_suppressed": float(supports[number < 0].sum() / max(1, supports.sum())),
-        },
-    )
+            gone[_greedy(found, supports)] = True
+            now = _without(data, gone)
+    return gone
+
+
+def _without(data: Transactions, gone: NDArray[np.bool_]) -> Transactions:
+    """The data without some items."""
+    return data.recoded(np.where(gone, -1, np.arange(len(gone))), data.labels)
+
+
+def _facts(data: Transactions, gone: NDArray[np.bool_]) -> dict[str, int | float]:
+    """How much is suppressed."""
+    lost = int(data.supports[gone].sum())
+    return {
+        "items_suppressed": int(gone.sum()),
+        "occurrences_suppressed": lost,
+        "share_suppressed": lost / max(1, len(data.items)),
+    }
 
 
 def _greedy(sets: NDArray[np.int32], supports: NDArray[np.int64]) -> list[int]:

@@ -97,12 +97,13 @@ class Transactions:
         found = type(self).from_pairs(self.owners[is_kept], new[is_kept], labels, count=self.count)
         return replace(found, unread=self.unread)
 
-    def shuffled(self, order: NDArray[np.int64]) -> Self:
-        """The same transactions in another order, which tells nothing about persons."""
-        lengths = np.diff(self.offsets)[order]
-        offsets = np.zeros_like(self.offsets)
+    def taken(self, members: NDArray[np.integer]) -> Self:
+        """Some of the transactions, in the order in which they are named."""
+        lengths = np.diff(self.offsets)[members]
+        offsets = np.zeros(len(members) + 1, dtype=np.int64)
         np.cumsum(lengths, out=offsets[1:])
-        places = np.repeat(self.offsets[order] - offsets[:-1], lengths) + np.arange(len(self.items))
+        places = np.repeat(self.offsets[members] - offsets[:-1], lengths)
+        places += np.arange(int(offsets[-1]))
         return replace(self, offsets=offsets, items=self.items[places])
 
     def __repr__(self) -> str:
