@@ -147,6 +147,7 @@ def test_shared_items_leave_the_terms_and_nothing_is_lost(seed: int) -> None:
     assert all(linked[item] == count or item in terms for item, count in counts.items())
     for each in release.shared:
         own = {x for row in each.chunk for x in row}
+        assert list(rare_sets(each.chunk, k=k, m=m)) == []
         for place in each.clusters:
             cluster = release.clusters[place]
             assert not own & set(cluster.terms)
