@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from celosia import CelosiaError
+from celosia.accounting.ledger.store import Store
 from celosia.assess.utility import GradientBoosting
 from celosia.collect.collector.service import serve as collect
 from celosia.core.pseudonyms.crypto_pan import CryptoPan
@@ -20,7 +21,6 @@ from celosia.engines.spark import spark_session
 from celosia.frames.formats import ReadOptions
 from celosia.frames.statistical import read_statistical
 from celosia.lab.sparql.small_graphs import asked_frequency
-from celosia.queries.ledger.store import Store
 from celosia.queries.rdf.endpoint import _check_client
 from celosia.queries.rdf.store_loader import check_parser
 from celosia.queries.service import Client, serve

@@ -16,12 +16,12 @@ import pytest
 from tests.engines.server import postgres_server
 from tests.queries.vaults import POLICY, filled, shop
 
+from celosia.accounting.ledger import Ledger
 from celosia.core.errors import EngineError, InputError, PrivacyError, QueryRefused
 from celosia.core.randomness import Seeded
 from celosia.engines import PostgresEngine
 from celosia.queries import Policy, Vault, ledger_path, read_policy
 from celosia.queries.catalogue import read_columns, read_unique_columns
-from celosia.queries.ledger import Ledger
 from celosia.queries.policy import Database, Spending
 
 COUNT = "SELECT COUNT(*) AS n FROM orders JOIN person ON person.id = orders.person"

@@ -93,7 +93,7 @@ PROPERTIES: dict[int, list[str]] = {
     13: [
         "tests/queries/threats/test_accounts.py::"
         "test_ten_times_a_tenth_is_one_and_the_eleventh_touches_nothing",
-        "tests/queries/ledger/test_ledger.py::test_deltas_are_spent_too",
+        "tests/accounting/ledger/test_ledger.py::test_deltas_are_spent_too",
     ],
     14: [
         "tests/queries/test_secrecy.py::"

@@ -6,7 +6,7 @@ a loss is made of, or asked about (`check_cost` and its like), may be any number
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from math import inf, isinf, nextafter
@@ -35,6 +35,14 @@ def below(value: float) -> Fraction:
 def raised(value: float) -> float:
     """A float that is surely not below what a computed float of at least 0 stands for."""
     return value if isinf(value) else value * (1 + 2 * float(MARGIN))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spending:
+    """An amount of a budget: an epsilon, and a delta, the chance that the promise fails."""
+
+    epsilon: Fraction
+    delta: Fraction = Fraction(0)
 
 
 WORD = "privacy loss"

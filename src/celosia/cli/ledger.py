@@ -17,8 +17,8 @@ from celosia.core.messages import Message, counted, say
 from celosia.queries.paths import audit_log_path, ledger_path, trace_paths
 
 if TYPE_CHECKING:
-    from celosia.queries.ledger import LedgerView, Record
-    from celosia.queries.ledger.terms import Terms
+    from celosia.accounting.ledger import LedgerView, Record
+    from celosia.accounting.ledger.terms import Terms
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -147,7 +147,7 @@ def verify(
 
     `celosia ledger verify ledger.jsonl --anchor 12:9f86d081884c7d65...`
     """
-    from celosia.queries.ledger import verify_export
+    from celosia.accounting.ledger import verify_export
 
     if place.lower().endswith(EXPORTED):
         _check_file(Path(place))
@@ -258,9 +258,9 @@ def new(
 
     `celosia ledger new policy.toml --after-loss`
     """
+    from celosia.accounting.ledger import Ledger
+    from celosia.accounting.ledger.ledger import known_charges
     from celosia.queries import load_policy
-    from celosia.queries.ledger import Ledger
-    from celosia.queries.ledger.ledger import known_charges
     from celosia.queries.sessions import make_ledger_opener
 
     with noting_warnings():
@@ -294,7 +294,7 @@ def open_ledger(place: str) -> Iterator[tuple[LedgerView, Terms]]:
         InputError: CEL-Q207 there is none; nothing is made where there is none.
         EngineError: CEL-Q206 it cannot be read.
     """
-    from celosia.queries.ledger import Ledger
+    from celosia.accounting.ledger import Ledger
 
     try:
         found = Ledger.open_view(_ledger_at(place))

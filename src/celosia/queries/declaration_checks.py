@@ -34,6 +34,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
+from celosia.accounting.ledger.store import parse_location
 from celosia.core.errors import InputError
 from celosia.core.release import installed_version
 from celosia.engines.sql import DuckDBEngine
@@ -44,7 +45,6 @@ from celosia.queries.catalogue import (
     read_foreign_keys,
 )
 from celosia.queries.emission.target import as_alias, column, identifier
-from celosia.queries.ledger.store import parse_location
 from celosia.queries.ownership.paths import OwnerPath, owner_paths
 from celosia.queries.policy.database import DatabaseColumns
 from celosia.queries.policy.values import Policy, TablePolicy, policy_hash

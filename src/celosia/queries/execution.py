@@ -19,6 +19,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from celosia.accounting.belief import delta_warning
+from celosia.accounting.ledger import Ledger, Request, Reservation, StoredAnswer
+from celosia.accounting.ledger.store import EXCEEDED_DEADLINE, FAILED_QUERY
 from celosia.core.errors import EngineError, PrivacyError, QueryRefused
 from celosia.core.messages import Message, one_unit, unit_word, unit_words
 from celosia.core.neighbours import Relation
@@ -28,8 +30,6 @@ from celosia.mechanisms.guarantees import WEAK
 from celosia.mechanisms.values import below_zero, format_rounded_up
 from celosia.queries import deadlines
 from celosia.queries.answer import Intervals, QueryAnswer
-from celosia.queries.ledger import Ledger, Request, Reservation, StoredAnswer
-from celosia.queries.ledger.store import EXCEEDED_DEADLINE, FAILED_QUERY
 from celosia.queries.planning import Plan
 from celosia.queries.policy import Policy, policy_hash
 from celosia.queries.request import QueryRequest

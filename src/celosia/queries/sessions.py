@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
+from celosia.accounting.ledger import Ceilings, Ledger
+from celosia.accounting.ledger.ledger import check_no_traces
+from celosia.accounting.ledger.terms import Terms
 from celosia.core.errors import InputError
 from celosia.queries.algebra import scans
 from celosia.queries.catalogue import Executor, make_text_cast, read_unique_columns
@@ -20,9 +23,6 @@ from celosia.queries.emission.target import (
     integer_literal,
     select_from,
 )
-from celosia.queries.ledger import Ceilings, Ledger
-from celosia.queries.ledger.ledger import check_no_traces
-from celosia.queries.ledger.terms import Terms
 from celosia.queries.policy import Policy, TablePolicy, database_url, policy_hash
 from celosia.queries.policy.database import DatabaseColumns
 from celosia.queries.policy.values import Graph

@@ -8,6 +8,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
+from celosia.accounting.ledger import Ledger, Reservation
 from celosia.core.errors import EngineError, InputError
 from celosia.core.randomness import Source, System
 from celosia.core.work_folders import WorkFolder
@@ -23,7 +24,6 @@ from celosia.queries.execution import (
     check_accepted,
     unanswered_error,
 )
-from celosia.queries.ledger import Ledger, Reservation
 from celosia.queries.paths import ledger_path, trace_paths
 from celosia.queries.planning import Plan, make_plan
 from celosia.queries.policy import Policy, check_against_database, check_policy, load_policy

@@ -9,12 +9,13 @@ from typing import Any
 import pytest
 from tests.queries.bounds.trees import parsed
 
+from celosia.accounting.amounts import Spending
 from celosia.core.errors import InputError, QueryRefused
 from celosia.core.neighbours import ADD_REMOVE, CHANGE_ONE, Neighbours, Relation
 from celosia.queries.algebra import Aggregate, Column, Join, Key, Question, Scan, SemiJoin
 from celosia.queries.bounds.elastic_sensitivity import elastic_sensitivity, row_level_neighbours
 from celosia.queries.bounds.facts import DeclaredFacts
-from celosia.queries.policy.values import ColumnPolicy, Policy, Spending, TablePolicy, Unit
+from celosia.queries.policy.values import ColumnPolicy, Policy, TablePolicy, Unit
 
 
 def column(name: str, **declared: Any) -> ColumnPolicy:

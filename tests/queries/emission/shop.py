@@ -10,6 +10,7 @@ from typing import Any
 import sqlglot
 from sqlglot import exp
 
+from celosia.accounting.amounts import Spending
 from celosia.queries.algebra import (
     Column,
     DerivedTable,
@@ -22,7 +23,7 @@ from celosia.queries.algebra import (
     UnionAll,
     aliases,
 )
-from celosia.queries.policy.values import ColumnPolicy, Policy, Spending, TablePolicy, Unit
+from celosia.queries.policy.values import ColumnPolicy, Policy, TablePolicy, Unit
 
 Rows = list[dict[str, Any]]
 

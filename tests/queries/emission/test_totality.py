@@ -12,6 +12,7 @@ from sqlglot import exp
 from tests.queries.emission.conftest import Bench
 from tests.queries.emission.shop import Rows, tree
 
+from celosia.accounting.amounts import Spending
 from celosia.core.errors import QueryRefused
 from celosia.queries.algebra import (
     Aggregate,
@@ -32,7 +33,7 @@ from celosia.queries.emission import (
     grouped_query,
     sum_query,
 )
-from celosia.queries.policy.values import ColumnPolicy, Policy, Spending, TablePolicy
+from celosia.queries.policy.values import ColumnPolicy, Policy, TablePolicy
 from celosia.queries.sql.conditions import make_total
 
 KINDS = ("integer", "number", "text", "boolean", "date", "timestamp")

@@ -17,6 +17,7 @@ from sqlglot import exp
 from tests.queries.emission.shop import tree
 from tests.queries.engines.places import Place
 
+from celosia.accounting.amounts import Spending
 from celosia.core.errors import QueryRefused
 from celosia.queries.algebra import (
     Aggregate,
@@ -36,7 +37,7 @@ from celosia.queries.emission import (
     people_by_key_query,
 )
 from celosia.queries.emission.relations import write_expression
-from celosia.queries.policy.values import ColumnPolicy, Policy, Spending, TablePolicy
+from celosia.queries.policy.values import ColumnPolicy, Policy, TablePolicy
 from celosia.queries.sql.conditions import make_total
 
 TABLE = "Odd `Table"

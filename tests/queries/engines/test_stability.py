@@ -11,12 +11,13 @@ from sqlglot import exp
 from tests.queries.emission.shop import tree
 from tests.queries.engines.places import Place
 
+from celosia.accounting.amounts import Spending
 from celosia.queries.algebra import Aggregate, Question, Scan
 from celosia.queries.emission import FixedPoint, histogram_query
 from celosia.queries.emission.relations import select
 from celosia.queries.emission.target import as_alias, column, integer_literal
 from celosia.queries.ownership import attach_owners
-from celosia.queries.policy.values import ColumnPolicy, Policy, Spending, TablePolicy, Unit
+from celosia.queries.policy.values import ColumnPolicy, Policy, TablePolicy, Unit
 
 MOST = 2
 COLUMNS = (

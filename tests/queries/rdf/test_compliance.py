@@ -11,17 +11,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.queries.rdf.graphs import EX, write
 
+from celosia.accounting.amounts import Spending
 from celosia.core.errors import InputError
 from celosia.core.messages import speaking
-from celosia.queries.policy.values import (
-    ENTITIES,
-    ColumnPolicy,
-    Graph,
-    Policy,
-    Spending,
-    TablePolicy,
-    Unit,
-)
+from celosia.queries.policy.values import ENTITIES, ColumnPolicy, Graph, Policy, TablePolicy, Unit
 from celosia.queries.rdf.compliance import MOST_EXAMPLES, Violation, check_graph
 from celosia.queries.rdf.file_loader import load
 from celosia.queries.rdf.store import GraphStore

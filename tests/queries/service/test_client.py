@@ -11,9 +11,9 @@ import pytest
 from tests.queries.service.conftest import House
 from tests.queries.service.vaults import GUARANTEE
 
+from celosia.accounting.ledger import verify_export
 from celosia.core.errors import BudgetExceeded, CelosiaError, EngineError, InputError, QueryRefused
 from celosia.queries.answer import QueryAnswer
-from celosia.queries.ledger import verify_export
 from celosia.queries.service import AccessDenied, Client, TooBusy
 
 URL = "http://127.0.0.1"

@@ -18,8 +18,8 @@ import polars as pl
 import pytest
 from tests.ports import own_port
 
+from celosia.accounting.ledger import Ledger, verify_export
 from celosia.core.errors import BudgetExceeded, EngineError, InputError, QueryRefused
-from celosia.queries.ledger import Ledger, verify_export
 from celosia.queries.paths import ledger_path
 from celosia.queries.service import AccessDenied, Client, TokenStore, serve, tokens_path
 

@@ -11,12 +11,13 @@ from pathlib import Path
 from threading import Event, Lock
 from typing import Any
 
+from celosia.accounting.amounts import Spending
+from celosia.accounting.ledger import Ledger, Request, StoredAnswer
 from celosia.core.errors import EngineError, InputError, PrivacyError, QueryRefused
 from celosia.core.release import Guarantee, Provenance
 from celosia.engines.sql import failed
 from celosia.queries.answer import QueryAnswer
-from celosia.queries.ledger import Ledger, Request, StoredAnswer
-from celosia.queries.policy.values import ColumnPolicy, Policy, Spending, TablePolicy
+from celosia.queries.policy.values import ColumnPolicy, Policy, TablePolicy
 from celosia.queries.request import QueryRequest
 
 MARKER = "Zq7-the-only-row-of-Ada-Lovelace"

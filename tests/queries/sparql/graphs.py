@@ -8,6 +8,7 @@ from fractions import Fraction
 import duckdb
 import pyoxigraph as ox
 
+from celosia.accounting.amounts import Spending
 from celosia.queries.policy.values import (
     ANY_PREDICATE,
     ENTITIES,
@@ -15,7 +16,6 @@ from celosia.queries.policy.values import (
     ColumnPolicy,
     Graph,
     Policy,
-    Spending,
     TablePolicy,
     Unit,
 )

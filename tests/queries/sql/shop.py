@@ -10,13 +10,8 @@ from typing import Any
 
 import duckdb
 
-from celosia.queries.policy.values import (
-    ColumnPolicy,
-    ColumnType,
-    Policy,
-    Spending,
-    TablePolicy,
-)
+from celosia.accounting.amounts import Spending
+from celosia.queries.policy.values import ColumnPolicy, ColumnType, Policy, TablePolicy
 
 COLUMNS: dict[str, dict[str, ColumnType]] = {
     "customer": {

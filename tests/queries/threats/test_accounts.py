@@ -13,9 +13,9 @@ import pytest
 from tests.queries.threats.conftest import Place
 from tests.queries.vaults import BY_ROW, POLICY, shop
 
+from celosia.accounting.ledger import Ledger
 from celosia.core.errors import BudgetExceeded, CelosiaError, InputError, QueryRefused
 from celosia.core.randomness import System
-from celosia.queries.ledger import Ledger
 from celosia.queries.policy import Spending, read_policy
 
 COUNT = "SELECT COUNT(*) AS n FROM person WHERE id > -{}"

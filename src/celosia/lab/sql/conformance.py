@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from functools import cache
 
+from celosia.accounting.amounts import Spending
 from celosia.core.messages import Message
 from celosia.core.neighbours import CHANGE_ONE
 from celosia.core.progress import Progress
@@ -18,7 +19,7 @@ from celosia.lab.mechanisms.cells import compare_equal, compare_printed
 from celosia.lab.sql.flex import FlexFacts, flex_smooth
 from celosia.queries.bounds.elastic_sensitivity import elastic_sensitivity
 from celosia.queries.bounds.growth import Growth
-from celosia.queries.policy.values import ColumnPolicy, Policy, Spending, TablePolicy
+from celosia.queries.policy.values import ColumnPolicy, Policy, TablePolicy
 from celosia.queries.sql import compile as compiled
 
 FREQUENCIES = FlexFacts(

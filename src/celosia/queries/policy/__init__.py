@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from celosia.core.lazy_imports import on_first_use
 
 if TYPE_CHECKING:
+    from celosia.accounting.amounts import Spending
     from celosia.queries.policy.checks import check_policy
     from celosia.queries.policy.database import check_against_database, database_url, policy_type
     from celosia.queries.policy.reader import load_policy, policy_from_table, read_policy
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
         ColumnType,
         Database,
         Policy,
-        Spending,
         TablePolicy,
         Unit,
         policy_facts,

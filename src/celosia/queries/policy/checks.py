@@ -9,12 +9,13 @@ from datetime import date
 from fractions import Fraction
 from graphlib import CycleError, TopologicalSorter
 
+from celosia.accounting.amounts import Spending
 from celosia.accounting.belief import delta_warning
 from celosia.core.errors import PrivacyWarning
 from celosia.core.messages import Message, did_you_mean
 from celosia.queries.policy.database import check_database
 from celosia.queries.policy.settings import Problems
-from celosia.queries.policy.values import ColumnPolicy, Policy, Spending, TablePolicy
+from celosia.queries.policy.values import ColumnPolicy, Policy, TablePolicy
 
 FARTHEST = 2**50
 """Steps of the grid that a bound may be away from zero: the reach of `mechanisms.Grid`, and sums

@@ -64,6 +64,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal, TypeVar, cast, get_args
 
+from celosia.accounting.amounts import Spending
 from celosia.core.errors import InputError
 from celosia.core.messages import Message
 from celosia.core.neighbours import Relation
@@ -80,7 +81,6 @@ from celosia.queries.policy.values import (
     Graph,
     Ownerless,
     Policy,
-    Spending,
     TablePolicy,
     Unit,
 )

@@ -10,6 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
+from celosia.accounting.amounts import Spending
 from celosia.core.neighbours import Relation
 
 MOST_PER_UNIT = 2**20
@@ -76,14 +77,6 @@ class Unit:
     def is_row(self) -> bool:
         """Whether single rows are protected, in whichever private table they are."""
         return self.table is None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Spending:
-    """An amount of a budget: an epsilon, and a delta, the chance that the promise fails."""
-
-    epsilon: Fraction
-    delta: Fraction = Fraction(0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

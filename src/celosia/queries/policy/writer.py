@@ -7,17 +7,11 @@ import re
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
+from celosia.accounting.amounts import Spending
 from celosia.core.messages import say
 from celosia.queries.policy.checks import check_policy
 from celosia.queries.policy.database import DatabaseColumns, policy_type
-from celosia.queries.policy.values import (
-    ColumnPolicy,
-    Database,
-    Graph,
-    Policy,
-    Spending,
-    TablePolicy,
-)
+from celosia.queries.policy.values import ColumnPolicy, Database, Graph, Policy, TablePolicy
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 

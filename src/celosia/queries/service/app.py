@@ -9,9 +9,9 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from celosia.accounting.ledger.ledger import check_not_lost
 from celosia.core.errors import InputError
 from celosia.core.server import listening, run_server
-from celosia.queries.ledger.ledger import check_not_lost
 from celosia.queries.paths import audit_log_path, ledger_path, tokens_path
 from celosia.queries.service.audit_log import AuditLog
 from celosia.queries.service.errors import missing_extra

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from celosia.accounting.filters import Price
+from celosia.accounting.ledger import Head, Record
 from celosia.core.files import replacing
 from celosia.core.messages import Message, say
 from celosia.core.release import Guarantee, Provenance
-from celosia.queries.ledger import Head, Record
 
 if TYPE_CHECKING:
     from celosia.queries.answer import QueryAnswer

@@ -11,9 +11,9 @@ from fastapi.security import HTTPBearer
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
 from celosia.accounting.filters import Price
+from celosia.accounting.ledger import Ledger
+from celosia.accounting.ledger.chain import format_fraction
 from celosia.core.work_folders import WorkFolder
-from celosia.queries.ledger import Ledger
-from celosia.queries.ledger.chain import format_fraction
 from celosia.queries.policy.values import Policy
 from celosia.queries.request import QueryRequest
 from celosia.queries.service.envelope import Reply, success_reply

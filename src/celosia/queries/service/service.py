@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any, Protocol
 
+from celosia.accounting.ledger import Ledger
 from celosia.core.errors import CelosiaError, InputError
 from celosia.core.messages import Message
 from celosia.core.numbers import exact
-from celosia.queries.ledger import Ledger
 from celosia.queries.policy.values import Policy
 from celosia.queries.request import QueryRequest
 from celosia.queries.service.audit_log import AuditLine, AuditLog, question_hash

@@ -23,10 +23,10 @@ from typing import Any, Literal, get_args
 import sqlalchemy as sa
 from sqlalchemy import exc
 
+from celosia.accounting.ledger.ledger import CHARGED
 from celosia.core.errors import EngineError, InputError
 from celosia.core.messages import say
 from celosia.core.numbers import real
-from celosia.queries.ledger.ledger import CHARGED
 from celosia.queries.service.errors import no_token
 
 Role = Literal["analyst", "curator"]

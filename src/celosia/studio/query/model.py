@@ -11,12 +11,12 @@ from typing import Any
 
 from celosia import datasets
 from celosia.accounting.filters import Price
+from celosia.accounting.ledger import Ledger
 from celosia.core.errors import InputError
 from celosia.core.files import replacing
 from celosia.core.messages import Message
 from celosia.core.progress import Progress, silent
 from celosia.queries import QueryRequest, Vault
-from celosia.queries.ledger import Ledger
 from celosia.queries.paths import ledger_path
 from celosia.queries.policy import Database, Policy, Spending, draft_policy
 from celosia.studio.language import _

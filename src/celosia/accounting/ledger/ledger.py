@@ -32,11 +32,15 @@ from pathlib import Path
 from secrets import token_hex
 from typing import Any
 
-from celosia.core.errors import InputError, PrivacyError
-from celosia.core.numbers import exact
-from celosia.queries.ledger.chain import Entry, Head, broken_chain_error, canonical, rollback_error
-from celosia.queries.ledger.charges import Request, Reservation, StoredAnswer, read_stored_answer
-from celosia.queries.ledger.store import (
+from celosia.accounting.ledger.chain import (
+    Entry,
+    Head,
+    broken_chain_error,
+    canonical,
+    rollback_error,
+)
+from celosia.accounting.ledger.charges import Request, Reservation, StoredAnswer, read_stored_answer
+from celosia.accounting.ledger.store import (
     COUNTED_KINDS,
     Connection,
     Incident,
@@ -46,8 +50,10 @@ from celosia.queries.ledger.store import (
     file_exists,
     now_in_utc,
 )
-from celosia.queries.ledger.terms import Ceilings, Limit, Terms
-from celosia.queries.ledger.view import Charge, LedgerView
+from celosia.accounting.ledger.terms import Ceilings, Limit, Terms
+from celosia.accounting.ledger.view import Charge, LedgerView
+from celosia.core.errors import InputError, PrivacyError
+from celosia.core.numbers import exact
 
 _REASON = re.compile(r"[A-Za-z0-9_-]{1,40}")
 

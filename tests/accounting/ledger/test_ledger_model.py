@@ -18,10 +18,10 @@ from hypothesis.stateful import (
     precondition,
     rule,
 )
-from tests.queries.ledger.ledgers import asking, opened
+from tests.accounting.ledger.ledgers import asking, opened
 
+from celosia.accounting.ledger import Head, Ledger, Reservation, StoredAnswer
 from celosia.core.errors import BudgetExceeded
-from celosia.queries.ledger import Head, Ledger, Reservation, StoredAnswer
 
 TOTAL, DELTA = Fraction(1), Fraction(1, 10**6)
 LIMITS = {"ada": Fraction(7, 10), "bob": Fraction(2, 5)}

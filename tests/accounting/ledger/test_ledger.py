@@ -12,9 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.queries.ledger.ledgers import TENTH, asking, opened, reserved
+from tests.accounting.ledger.ledgers import TENTH, asking, opened, reserved
 
 from celosia.accounting.accountant import Accountant
+from celosia.accounting.amounts import Spending
+from celosia.accounting.ledger import Reservation, StoredAnswer, verify_export
 from celosia.accounting.losses import ApproximateLoss, BoundedRangeLoss, ComposedLoss, PureLoss
 from celosia.accounting.noise_losses import ConcentratedLoss, GaussianLoss, LaplaceLoss
 from celosia.accounting.shuffling import ShuffledLoss
@@ -26,8 +28,6 @@ from celosia.core.errors import (
     PrivacyError,
     QueryRefused,
 )
-from celosia.queries.ledger import Reservation, StoredAnswer, verify_export
-from celosia.queries.policy.values import Spending
 
 TWO = {"ada": (Fraction(3, 10), 0), "bob": Spending(epsilon=Fraction(9, 10))}
 

@@ -8,10 +8,10 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from tests.queries.ledger.ledgers import TENTH, asking, opened, reserved
+from tests.accounting.ledger.ledgers import TENTH, asking, opened, reserved
 
+from celosia.accounting.ledger import Ledger, LedgerView, Reservation, StoredAnswer
 from celosia.core.errors import EngineError, InputError, PrivacyError
-from celosia.queries.ledger import Ledger, LedgerView, Reservation, StoredAnswer
 
 
 @pytest.fixture

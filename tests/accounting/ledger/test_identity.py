@@ -13,13 +13,13 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from tests.queries.ledger.ledgers import asking, opened, reserved
+from tests.accounting.ledger.ledgers import asking, opened, reserved
 
+from celosia.accounting.ledger import Ledger
+from celosia.accounting.ledger.ledger import check_no_traces, known_charges
 from celosia.core.errors import PrivacyError
 from celosia.core.randomness import Seeded
 from celosia.queries import Vault, ledger_path
-from celosia.queries.ledger import Ledger
-from celosia.queries.ledger.ledger import check_no_traces, known_charges
 from celosia.queries.service import AuditLog, TokenStore, audit_log_path, tokens_path
 from celosia.queries.service.audit_log import AuditLine
 

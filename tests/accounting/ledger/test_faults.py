@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.queries.ledger.ledgers import TENTH, asking, opened, reserved
+from tests.accounting.ledger.ledgers import TENTH, asking, opened, reserved
 
+from celosia.accounting.ledger import Reservation, sqlite_file
+from celosia.accounting.ledger.sqlite_file import SqliteConnection
 from celosia.core.errors import EngineError, InputError
-from celosia.queries.ledger import Reservation, sqlite_file
-from celosia.queries.ledger.sqlite_file import SqliteConnection
 
 
 @contextmanager

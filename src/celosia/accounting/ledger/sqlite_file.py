@@ -19,13 +19,13 @@ from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
 
-from celosia.core.errors import InputError
-from celosia.queries.ledger.store import (
+from celosia.accounting.ledger.store import (
     DatabaseDamagedError,
     DatabaseReplacedError,
     DatabaseUnavailableError,
     Row,
 )
+from celosia.core.errors import InputError
 
 _IN_THE_WAY = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL})
 _PAUSE = 0.02

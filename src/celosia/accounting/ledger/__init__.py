@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 from celosia.core.lazy_imports import on_first_use
 
 if TYPE_CHECKING:
-    from celosia.queries.ledger.chain import Head
-    from celosia.queries.ledger.charges import Record, Request, Reservation, StoredAnswer
-    from celosia.queries.ledger.ledger import Ledger
-    from celosia.queries.ledger.store import Incident
-    from celosia.queries.ledger.terms import Ceilings
-    from celosia.queries.ledger.view import LedgerView, verify_export
+    from celosia.accounting.ledger.chain import Head
+    from celosia.accounting.ledger.charges import Record, Request, Reservation, StoredAnswer
+    from celosia.accounting.ledger.ledger import Ledger
+    from celosia.accounting.ledger.store import Incident
+    from celosia.accounting.ledger.terms import Ceilings
+    from celosia.accounting.ledger.view import LedgerView, verify_export
 
 __all__ = [
     "Ceilings",

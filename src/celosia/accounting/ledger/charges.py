@@ -11,12 +11,7 @@ from typing import Any, Literal
 
 from celosia.accounting.amounts import delta_amount, epsilon_amount, format_amount, round_up
 from celosia.accounting.filters import exact_pure
-from celosia.accounting.loss_readers import loss_from_dict
-from celosia.accounting.losses import ApproximateLoss, Loss, PureLoss, parts_of
-from celosia.core.errors import InputError, PrivacyError
-from celosia.core.messages import say
-from celosia.core.numbers import exact
-from celosia.queries.ledger.chain import (
+from celosia.accounting.ledger.chain import (
     Entry,
     Head,
     canonical,
@@ -24,6 +19,11 @@ from celosia.queries.ledger.chain import (
     parse_amount,
     round_up_to_step,
 )
+from celosia.accounting.loss_readers import loss_from_dict
+from celosia.accounting.losses import ApproximateLoss, Loss, PureLoss, parts_of
+from celosia.core.errors import InputError, PrivacyError
+from celosia.core.messages import say
+from celosia.core.numbers import exact
 
 LONGEST = 2**20
 """Characters of a question with its parameters."""

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.queries.ledger.ledgers import asking, opened, reserved
+from tests.accounting.ledger.ledgers import asking, opened, reserved
 
+from celosia.accounting.ledger import Head, Ledger, verify_export
+from celosia.accounting.ledger.chain import Entry, canonical, digest
 from celosia.core.errors import InputError, PrivacyError
-from celosia.queries.ledger import Head, Ledger, verify_export
-from celosia.queries.ledger.chain import Entry, canonical, digest
 
 
 @pytest.fixture

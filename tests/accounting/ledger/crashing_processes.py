@@ -21,9 +21,9 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from celosia.accounting.ledger import Ledger, Request, Reservation
+from celosia.accounting.ledger.sqlite_file import SqliteConnection
 from celosia.core.errors import BudgetExceeded, EngineError
-from celosia.queries.ledger import Ledger, Request, Reservation
-from celosia.queries.ledger.sqlite_file import SqliteConnection
 
 LAST = 200
 """More steps than one question takes."""

@@ -7,7 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from celosia.queries.ledger import Ledger, Request, Reservation
+from celosia.accounting.ledger import Ledger, Request, Reservation
 
 TENTH = Fraction(1, 10)
 

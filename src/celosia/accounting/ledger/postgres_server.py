@@ -14,8 +14,8 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy import exc
 
+from celosia.accounting.ledger.store import DatabaseReplacedError, DatabaseUnavailableError, Row
 from celosia.core.errors import EngineError, InputError
-from celosia.queries.ledger.store import DatabaseReplacedError, DatabaseUnavailableError, Row
 
 LOCK = 0x63656C6F73696102
 """The advisory lock: `celosia` in ASCII, and a number."""

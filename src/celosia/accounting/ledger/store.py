@@ -21,9 +21,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Protocol
 
+from celosia.accounting.ledger.chain import Entry, Head, broken_chain_error
 from celosia.core.errors import EngineError, InputError, PrivacyError
 from celosia.core.messages import say
-from celosia.queries.ledger.chain import Entry, Head, broken_chain_error
 
 Row = tuple[Any, ...]
 
@@ -326,9 +326,9 @@ class Store:
 def _database_at(location: str | Path, *, patience: float, read_only: bool) -> Database:
     found = parse_location(location)
     if isinstance(found, Path):
-        from celosia.queries.ledger.sqlite_file import SqliteFile  # one of two
+        from celosia.accounting.ledger.sqlite_file import SqliteFile  # one of two
 
         return SqliteFile(found, patience=patience, read_only=read_only)
-    from celosia.queries.ledger.postgres_server import PostgresServer  # SQLAlchemy
+    from celosia.accounting.ledger.postgres_server import PostgresServer  # SQLAlchemy
 
     return PostgresServer(found, patience=patience, read_only=read_only)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.queries.ledger.crash_tasks import SMALL, read_log, run
-from tests.queries.ledger.ledgers import opened
+from tests.accounting.ledger.crash_tasks import SMALL, read_log, run
+from tests.accounting.ledger.ledgers import opened
 
 
 def test_a_process_killed_at_any_step_loses_no_charge(place: str, tmp_path: Path) -> None:

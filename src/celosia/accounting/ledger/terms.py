@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from celosia.accounting.amounts import delta_amount, epsilon_amount, format_amount
+from celosia.accounting.amounts import Spending, delta_amount, epsilon_amount, format_amount
 from celosia.accounting.filters import FILTERS, Allowance, Filter
+from celosia.accounting.ledger.chain import format_fraction, parse_amount
 from celosia.core.errors import BudgetExceeded, InputError, PrivacyError, QueryRefused
 from celosia.core.messages import Message, did_you_mean
-from celosia.queries.ledger.chain import format_fraction, parse_amount
-from celosia.queries.policy.values import Spending
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

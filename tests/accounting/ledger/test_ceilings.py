@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.queries.ledger.ledgers import TENTH, asking, opened, reserved
+from tests.accounting.ledger.ledgers import TENTH, asking, opened, reserved
 
+from celosia.accounting.ledger import Ceilings, Ledger, Reservation, verify_export
+from celosia.accounting.ledger.store import EXCEEDED_DEADLINE, FAILED_QUERY, INCIDENTS, Store
 from celosia.core.errors import BudgetExceeded, InputError, QueryRefused
-from celosia.queries.ledger import Ceilings, Ledger, Reservation, verify_export
-from celosia.queries.ledger.store import EXCEEDED_DEADLINE, FAILED_QUERY, INCIDENTS, Store
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

@@ -12,7 +12,21 @@ from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING, Self
 
+from celosia.accounting.amounts import Spending
 from celosia.accounting.filters import DELTA, EPSILON, Filter, Price
+from celosia.accounting.ledger.chain import (
+    Entry,
+    Head,
+    broken_chain_error,
+    canonical,
+    check_chain,
+    parse_amount,
+    rollback_error,
+    round_price_up,
+)
+from celosia.accounting.ledger.charges import Record, Request, list_records, stated_loss
+from celosia.accounting.ledger.store import Connection, Incident, Store, day_of
+from celosia.accounting.ledger.terms import Terms
 from celosia.accounting.loss_readers import loss_from_dict
 from celosia.accounting.losses import Loss
 from celosia.core.errors import (
@@ -24,20 +38,6 @@ from celosia.core.errors import (
 )
 from celosia.core.files import replacing
 from celosia.core.messages import did_you_mean, say
-from celosia.queries.ledger.chain import (
-    Entry,
-    Head,
-    broken_chain_error,
-    canonical,
-    check_chain,
-    parse_amount,
-    rollback_error,
-    round_price_up,
-)
-from celosia.queries.ledger.charges import Record, Request, list_records, stated_loss
-from celosia.queries.ledger.store import Connection, Incident, Store, day_of
-from celosia.queries.ledger.terms import Terms
-from celosia.queries.policy.values import Spending
 
 if TYPE_CHECKING:
     from celosia.accounting.accountant import Accountant

@@ -7,10 +7,10 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from tests.queries.ledger.crash_tasks import SMALL, read_log, run
-from tests.queries.ledger.ledgers import opened
+from tests.accounting.ledger.crash_tasks import SMALL, read_log, run
+from tests.accounting.ledger.ledgers import opened
 
-from celosia.queries.ledger import Ledger
+from celosia.accounting.ledger import Ledger
 
 
 def check_race(ledger: Ledger, log: dict[str, list[str]], total: Fraction) -> None:
