@@ -26,13 +26,13 @@ import duckdb
 import sqlglot
 
 from bench.timing import once, seconds
+from celosia.accounting.amounts import Spending
 from celosia.core.randomness import System
 from celosia.engines import DuckDBEngine
 from celosia.queries.policy.values import (
     ColumnPolicy,
     Database,
     Policy,
-    Spending,
     TablePolicy,
     Unit,
 )

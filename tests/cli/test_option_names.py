@@ -36,7 +36,7 @@ IN_OTHER_FORM = {
     "graph": "the argument of the command",
     "values": "a table and --column, or --data",
     "largest": "as many as the rules need",
-    "budget": "a command is one answer, at the price of --epsilon",
+    "budget": "--ledger, a budget that lasts longer than a command",
     "top": "the screen shows thirty values, JSON all",
     "progress": "a bar on the terminal",
     "rng": "--seed; without it, the system's entropy",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from threading import Lock
@@ -123,14 +125,7 @@ class Budget:
                 cannot be converted to the neighbours of the budget.
         """
         converted, price = self._priced(loss, delta, neighbours, rows_per_unit)
-        rule = self.allowance.rule
-        with self._lock:
-            total = self._total + price
-            if not rule.admits(total):
-                raise self._exceeded(price)
-            self._total = total
-            self._history.append(Charge(label, converted, price))
-            return total.subtracted_from(rule.limits)
+        return self._record(Charge(label, converted, price))
 
     def can_afford(
         self,
@@ -141,9 +136,12 @@ class Budget:
         rows_per_unit: int | None = None,
     ) -> bool:
         """Whether the loss would fit now; another thread may be faster."""
-        _, price = self._priced(loss, delta, neighbours, rows_per_unit)
-        with self._lock:
-            return self.allowance.rule.admits(self._total + price)
+        converted, price = self._priced(loss, delta, neighbours, rows_per_unit)
+        try:
+            self._check(Charge("", converted, price))
+        except BudgetExceeded:
+            return False
+        return True
 
     def check(
         self,
@@ -158,10 +156,50 @@ class Budget:
         Raises:
             BudgetExceeded: CEL-B063 it does not fit.
         """
-        _, price = self._priced(loss, delta, neighbours, rows_per_unit)
+        converted, price = self._priced(loss, delta, neighbours, rows_per_unit)
+        self._check(Charge("", converted, price))
+
+    @contextmanager
+    def paying(
+        self,
+        loss: Loss,
+        *,
+        label: str = "",
+        delta: float | Fraction | None = None,
+        neighbours: Neighbours | None = None,
+    ) -> Iterator[None]:
+        """Check a loss, let its release be made in the block, and charge it.
+
+        A release that fails costs nothing: nothing of it has left the block. (In a ledger it does,
+        see `LedgerBudget`.)
+
+        Raises:
+            BudgetExceeded: CEL-B063 it does not fit; the block was not entered.
+        """
+        converted, price = self._priced(loss, delta, neighbours, None)
+        with self._paying(Charge(label, converted, price)):
+            yield
+
+    def _record(self, charge: Charge) -> Price:
+        rule = self.allowance.rule
         with self._lock:
-            if not self.allowance.rule.admits(self._total + price):
-                raise self._exceeded(price)
+            total = self._total + charge.price
+            if not rule.admits(total):
+                raise self._exceeded(charge.price)
+            self._total = total
+            self._history.append(charge)
+            return total.subtracted_from(rule.limits)
+
+    def _check(self, charge: Charge) -> None:
+        with self._lock:
+            if not self.allowance.rule.admits(self._total + charge.price):
+                raise self._exceeded(charge.price)
+
+    @contextmanager
+    def _paying(self, charge: Charge) -> Iterator[None]:
+        self._check(charge)
+        yield
+        self._record(charge)
 
     def _priced(
         self,
@@ -205,8 +243,7 @@ class Budget:
             delta: at which to state them; that of the allowance where it is left out.
         """
         at = float(delta_amount(self.allowance.delta if delta is None else delta, zero=True))
-        with self._lock:
-            spent, history = self._total, tuple(self._history)
+        spent, history = self.spent, self.history
         fixed = explain([charge.loss for charge in history], delta=at) if history else None
         left = spent.subtracted_from(self.allowance.rule.limits)
         return Statement(self.allowance, spent, left, fixed)

@@ -1,4 +1,4 @@
-"""`celosia ledger`: the charges of a data set; only `new` writes, where there is no ledger."""
+"""`celosia ledger`: the charges of a data set; only `new` and `declare` write."""
 
 from __future__ import annotations
 
@@ -37,6 +37,8 @@ app = typer.Typer(
     `celosia ledger incidents policy.toml`  (for the curator only)
 
     `celosia ledger new policy.toml --after-loss`  (where a ledger was lost)
+
+    `celosia ledger declare city.ledger --epsilon 3`  (for private releases without a policy)
     """,
 )
 
@@ -284,6 +286,64 @@ def new(
     console.show(
         say("cli.ledger.new_ledger_left", name=declared.name, left=left, place=place), strong=True
     )
+
+
+@app.command()
+def declare(
+    place: Annotated[
+        str,
+        typer.Argument(
+            metavar="LEDGER",
+            help="The ledger: a file, or '$NAME', a variable with the address of a database.",
+            show_default=False,
+        ),
+    ],
+    epsilon: Annotated[
+        float, typer.Option(*options.EPSILON, help="The most that all releases may cost together.")
+    ],
+    delta: Annotated[float, typer.Option(help="The same for delta.")] = 0.0,
+    unit: Annotated[
+        str,
+        typer.Option(help="Whom it protects: person, row, edge, 'vertex with its edges'."),
+    ] = "person",
+    dataset: Annotated[
+        str | None, typer.Option(help="The data set; the name of the file without it.")
+    ] = None,
+    rule: Annotated[
+        str, typer.Option(help="How charges add up: basic (sums), either, concentrated, ...")
+    ] = "basic",
+    as_json: options.AsJson = False,
+) -> None:
+    """Declare a budget for private releases: what they may cost together, and whom it protects.
+
+    Name the ledger in `celosia release`, `graph release`, `trace release`, `log release` and `text
+    release`. Declared again, a budget can become smaller, never larger.
+
+    **Examples**
+
+    `celosia ledger declare city.ledger --epsilon 3`
+
+    `celosia ledger declare friends.ledger --epsilon 2 --delta 1e-6 --unit edge`
+    """
+    from celosia.accounting.ledger import LedgerBudget
+
+    address = resolve_address(place)
+    with LedgerBudget.begin(
+        address,
+        dataset=dataset or Path(place).stem,
+        epsilon=epsilon,
+        delta=delta,
+        unit=unit,
+        rule=rule,
+    ) as budget:
+        name, head, left = budget.ledger.terms.dataset, budget.ledger.head, budget.remaining
+        neighbours = str(budget.allowance.neighbours)
+    if as_json:
+        facts = {"ledger": place, "dataset": name, "head": str(head), "remaining": left.as_dict()}
+        console.show_json(facts | {"neighbours": neighbours})
+        return
+    console.show(say("cli.ledger.head", head=head))
+    console.show(say("cli.ledger.declared", name=name, left=left, whom=neighbours), strong=True)
 
 
 @contextmanager

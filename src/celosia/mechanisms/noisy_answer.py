@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sized
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from math import isfinite
 from pathlib import Path
@@ -200,11 +201,12 @@ def release_with_guarantee(
     provenance: Provenance,
 ) -> NoisyAnswer:
     """Release the answer of a mechanism under a guarantee that the caller has written."""
-    options.check_affordable(mechanism)
-    measurement = mechanism.measure(x, rng=options.rng)
     question = str(mechanism) if options.question is None else options.question
-    if options.budget is not None:  # nothing leaves this function that was not charged
-        options.budget.spend(**_charge(mechanism), label=question)
+    budget = options.budget
+    # Nothing leaves this block that was not charged.
+    paid = nullcontext() if budget is None else budget.paying(**_charge(mechanism), label=question)
+    with paid:
+        measurement = mechanism.measure(x, rng=options.rng)
     epsilon, delta = stated_epsilon_delta(mechanism)
     value = _with_labels(mechanism, measurement.value)
     is_below = unwrap(mechanism).is_count and isinstance(value, int) and value < 0

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from celosia.core.lazy_imports import on_first_use
 
 if TYPE_CHECKING:
+    from celosia.accounting.ledger.budget import LedgerBudget
     from celosia.accounting.ledger.chain import Head
     from celosia.accounting.ledger.charges import Record, Request, Reservation, StoredAnswer
     from celosia.accounting.ledger.ledger import Ledger
@@ -19,6 +20,7 @@ __all__ = [
     "Head",
     "Incident",
     "Ledger",
+    "LedgerBudget",
     "LedgerView",
     "Record",
     "Request",
@@ -30,6 +32,7 @@ __all__ = [
 __getattr__, __dir__ = on_first_use(
     __name__,
     {
+        "budget": ("LedgerBudget",),
         "chain": ("Head",),
         "charges": ("Record", "Request", "Reservation", "StoredAnswer"),
         "ledger": ("Ledger",),

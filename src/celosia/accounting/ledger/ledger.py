@@ -53,6 +53,7 @@ from celosia.accounting.ledger.store import (
 from celosia.accounting.ledger.terms import Ceilings, Limit, Terms
 from celosia.accounting.ledger.view import Charge, LedgerView
 from celosia.core.errors import InputError, PrivacyError
+from celosia.core.neighbours import Neighbours
 from celosia.core.numbers import exact
 
 _REASON = re.compile(r"[A-Za-z0-9_-]{1,40}")
@@ -131,6 +132,7 @@ class Ledger(LedgerView):
         ceilings: Ceilings | None = None,
         clock: Callable[[], datetime] = now_in_utc,
         after_loss: bool = False,
+        neighbours: Neighbours | None = None,
     ) -> Ledger:
         """Open a ledger, or begin one.
 
@@ -151,6 +153,7 @@ class Ledger(LedgerView):
             clock: the time now, in universal time.
             after_loss: whether a new ledger takes the place of a lost one, which is recorded in its
                 first entry.
+            neighbours: whom the budget protects, where no policy says it.
 
         Raises:
             InputError: CEL-Q100, CEL-Q105, CEL-Q116 wrong arguments.
@@ -159,7 +162,12 @@ class Ledger(LedgerView):
             EngineError: CEL-Q101, CEL-Q114 the database is not there, or cannot be written.
         """
         terms = Terms.of(
-            dataset=dataset, policy=policy_hash, rule=rule, total=total, analysts=analysts or {}
+            dataset=dataset,
+            policy=policy_hash,
+            rule=rule,
+            total=total,
+            analysts=analysts or {},
+            neighbours=neighbours,
         )
         wanted = Head.parse(anchor) if isinstance(anchor, str) else anchor
         if wanted is not None and not file_exists(location):
@@ -226,6 +234,15 @@ class Ledger(LedgerView):
             epsilon=request.epsilon,
             delta=request.delta,
         )
+
+    def check(self, request: Request) -> None:
+        """Refuse a request that would not fit now, without recording anything.
+
+        Raises:
+            BudgetExceeded: CEL-Q110 the total or CEL-Q111 the limit of the analyst.
+        """
+        with self._lock, self._transaction(writing=False):
+            self._state.check(Charge.of(request, ""))
 
     def has_answer(self, request: Request) -> bool:
         """Whether the same question was answered before, so that asking again costs nothing."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -12,6 +12,7 @@ from celosia.accounting.filters import FILTERS, Allowance, Filter
 from celosia.accounting.ledger.chain import format_fraction, parse_amount
 from celosia.core.errors import BudgetExceeded, InputError, PrivacyError, QueryRefused
 from celosia.core.messages import Message, did_you_mean
+from celosia.core.neighbours import Neighbours
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,10 +67,19 @@ class Terms:
     rule: str
     total: Spending
     analysts: Mapping[str, Spending]
+    neighbours: Neighbours | None = None
+    """Whom the budget protects; None where the policy says it."""
 
     @classmethod
     def of(
-        cls, *, dataset: str, policy: str, rule: str, total: Limit, analysts: Mapping[str, Limit]
+        cls,
+        *,
+        dataset: str,
+        policy: str,
+        rule: str,
+        total: Limit,
+        analysts: Mapping[str, Limit],
+        neighbours: Neighbours | None = None,
     ) -> Terms:
         """The terms that a policy declares.
 
@@ -89,7 +99,12 @@ class Terms:
             raise InputError("CEL-Q100.unknown_rule", rules=list(FILTERS), rule=rule, hint=hint)
         limits = {name: _spending(limit) for name, limit in sorted(analysts.items())}
         terms = cls(
-            dataset=dataset, policy=policy, rule=rule, total=_spending(total), analysts=limits
+            dataset=dataset,
+            policy=policy,
+            rule=rule,
+            total=_spending(total),
+            analysts=limits,
+            neighbours=neighbours,
         )
         for limit in (terms.total, *limits.values()):
             terms.filter_of(limit)
@@ -110,6 +125,7 @@ class Terms:
         for name, mine, its in (
             ("queries.ledger_part.dataset", self.dataset, old.dataset),
             ("queries.ledger_part.rule", self.rule, old.rule),
+            ("queries.ledger_part.unit", _unit(self), _unit(old)),
         ):
             if mine != its:
                 raise PrivacyError("CEL-Q102.other_account", name=Message(name), its=its, mine=mine)
@@ -130,7 +146,8 @@ class Terms:
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON, amounts as fractions."""
-        return {
+        whom = {} if self.neighbours is None else {"neighbours": asdict(self.neighbours)}
+        return whom | {
             "dataset": self.dataset,
             "policy": self.policy,
             "rule": self.rule,
@@ -141,13 +158,19 @@ class Terms:
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Terms:
         """Read what `as_dict` wrote."""
+        whom = values.get("neighbours")
         return cls(
+            neighbours=None if whom is None else Neighbours(whom["relation"], whom["unit"]),
             dataset=values["dataset"],
             policy=values["policy"],
             rule=values["rule"],
             total=_parse_spending(values["total"]),
             analysts={name: _parse_spending(limit) for name, limit in values["analysts"].items()},
         )
+
+
+def _unit(terms: Terms) -> str:
+    return "policy" if terms.neighbours is None else str(terms.neighbours)
 
 
 def _analyst_names(analysts: object) -> list[tuple[str, object]]:

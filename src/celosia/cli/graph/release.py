@@ -11,6 +11,7 @@ from celosia.cli import options
 from celosia.cli.frame import AnswerOutputs
 from celosia.cli.graph import messages
 from celosia.cli.graph.input_options import GraphFile, Rules
+from celosia.cli.payment import Payment
 from celosia.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ def release(
     graph: GraphFile,
     epsilon: options.Epsilon,
     outputs: AnswerOutputs,
+    payment: Payment,
     level: Annotated[
         Level | None,
         typer.Option(
@@ -113,9 +115,11 @@ def release(
     }
     chosen = {name: value for name, value in chosen.items() if value is not None}
     _check(statistic, chosen)
-    with outputs.working(None) as progress:
+    with outputs.working(None) as progress, payment.budget(epsilon) as budget:
         reading = rules.read(graph, progress)
-        answer = _release_statistic(statistic, reading.graph, epsilon, chosen, seed)
+        answer = _release_statistic(
+            statistic, reading.graph, epsilon, chosen | {"budget": budget}, seed
+        )
         outputs.save(answer)
     messages.note_ignored(reading, graph)
     outputs.finish(answer, lambda: display.show_answer(answer))

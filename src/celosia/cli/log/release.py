@@ -11,6 +11,7 @@ import typer
 from celosia.cli import console, options
 from celosia.cli.frame import AnswerOutputs, JsonOutputs
 from celosia.cli.log.input_options import LogInput
+from celosia.cli.payment import Payment
 from celosia.core.messages import say
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ def release(
     log: Annotated[Path, typer.Argument(help="The log, as for celosia log publish.")],
     given: LogInput,
     outputs: AnswerOutputs,
+    payment: Payment,
     epsilon: options.Epsilon,
     delta: Delta,
     per_person: Annotated[
@@ -85,6 +87,8 @@ def release(
     `celosia log release keys searches.csv --declare log.toml -e 1 --delta 1e-6 --per-person 20`
 
     `celosia log release keys searches.csv --declare log.toml -e 1 --delta 1e-6 --of pairs --top 50`
+
+    `celosia log release keys searches.csv --declare log.toml -e 1 --delta 1e-6 --ledger log.ledger`
     """
     from celosia.cli.release import display
     from celosia.core.randomness import source
@@ -92,7 +96,7 @@ def release(
 
     del statistic  # one so far
     outputs.check(inputs=(log, given.declare))
-    with outputs.working():
+    with outputs.working(), payment.budget(epsilon) as budget:
         private.mechanism_for(epsilon, delta, per_person, method.value)  # before any work
         read = given.read(log)
         answer = private.keys(
@@ -104,6 +108,7 @@ def release(
             method=method.value,
             top=top,
             confidence=confidence,
+            budget=budget,
             rng=source(seed),
         )
         outputs.save(answer)

@@ -10,6 +10,7 @@ import typer
 
 from celosia.cli import options
 from celosia.cli.frame import AnswerOutputs
+from celosia.cli.payment import Payment
 from celosia.cli.release import display
 from celosia.core.errors import InputError
 from celosia.core.messages import Message
@@ -80,6 +81,7 @@ class ReleaseOptions:
     ] = False
     seed: options.NoiseSeed = None
     outputs: AnswerOutputs
+    payment: Payment
     reading: options.Reading
 
     def units(self) -> dict[str, Any]:
@@ -106,7 +108,7 @@ class ReleaseOptions:
             return
         if self.column is None and request.needs_column:
             raise InputError("CEL-M120.check_column")
-        with self.outputs.working() as progress:
+        with self.outputs.working() as progress, self.payment.budget(self.epsilon) as budget:
             frame = self._read(request, mechanism)
             progress(ProgressStep(Message("cli.step.drawing_answer"), 0))
             answer = table_release.release_from_table(
@@ -115,6 +117,7 @@ class ReleaseOptions:
                 column=self.column,
                 question=self._question(request),
                 confidence=self.confidence,
+                budget=budget,
                 rng=rng,
                 **self.units(),
             )

@@ -9,6 +9,7 @@ import typer
 
 from celosia.cli import console, options
 from celosia.cli.frame import AnswerOutputs, FileOutputs, JsonOutputs
+from celosia.cli.payment import Payment
 from celosia.cli.text.options import Declare, Documents, Seed
 from celosia.core.messages import Message, say
 
@@ -51,6 +52,7 @@ def index(
 
 def release(
     outputs: AnswerOutputs,
+    payment: Payment,
     what: Annotated[Literal["terms"], typer.Argument(help="What to release: terms.")],
     documents: Documents,
     epsilon: options.Epsilon,
@@ -79,7 +81,7 @@ def release(
 
     del what
     outputs.check(inputs=(documents, declare))
-    with outputs.working() as progress:
+    with outputs.working() as progress, payment.budget(epsilon) as budget:
         reading = texts.read(documents, declare, progress=progress)
         answer = term_counts(
             reading,
@@ -87,6 +89,7 @@ def release(
             delta=delta,
             per_person=per_person,
             unit=unit,
+            budget=budget,
             rng=source(seed),
         )
         outputs.save(answer)

@@ -9,6 +9,7 @@ import typer
 
 from celosia.cli import options
 from celosia.cli.frame import AnswerOutputs
+from celosia.cli.payment import Payment
 from celosia.cli.trace.input_options import DeclarationFile, Seed, TraceFile, read_traces
 from celosia.core.errors import InputError
 
@@ -49,6 +50,7 @@ def release(
     declare: DeclarationFile,
     epsilon: options.Epsilon,
     outputs: AnswerOutputs,
+    payment: Payment,
     per_person: Annotated[
         int,
         typer.Option(help="Cells, moves or trips of a person that are counted. Start with 1."),
@@ -89,6 +91,8 @@ def release(
 
     `celosia trace release flows pings.csv -d trace.toml -e 1 --grid 4 --per-person 5`
 
+    `celosia trace release visits pings.csv -d trace.toml -e 1 --grid 8 --ledger city.ledger`
+
     `celosia trace release synthetic pings.csv -d trace.toml -e 1 --trips 2000 -o new.csv`
     """
     from celosia.cli.release import display
@@ -110,15 +114,19 @@ def release(
     given = {name: value for name, value in chosen.items() if value is not None}
     _check(statistic, given)
     asked = given | {"epsilon": epsilon, "per_person": per_person}
-    with outputs.working() as progress:
+    with outputs.working() as progress, payment.budget(epsilon) as budget:
         traces = read_traces(points, declare, progress)
         if statistic is Statistic.SYNTHETIC:
             made = private.synthetic(
-                traces, private.SyntheticTraces(**asked), rng=source(seed), progress=progress
+                traces,
+                private.SyntheticTraces(**asked),
+                budget=budget,
+                rng=source(seed),
+                progress=progress,
             )
             outputs.save(made)
         else:
-            answer = _answer(statistic, traces, asked, seed)
+            answer = _answer(statistic, traces, asked | {"budget": budget}, seed)
             outputs.save(answer)
     if statistic is Statistic.SYNTHETIC:
         outputs.finish(made, lambda: None)

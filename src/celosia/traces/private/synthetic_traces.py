@@ -8,6 +8,7 @@ each of its l + 1 transitions, so that one trip adds at most 1 to all of them to
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
@@ -281,12 +282,12 @@ def synthetic(
     source = System() if rng is None else rng
     traces = check_traces(traces, traces.declaration.unit)
     neighbours = one_unit(traces.declaration.unit)
-    if budget is not None:
-        budget.check(PureLoss(method.price), neighbours=neighbours)
-    model = method.learn(traces, rng=source)
-    if budget is not None:  # nothing leaves this function that was not charged
+    paid: AbstractContextManager[None] = nullcontext()
+    if budget is not None:  # nothing leaves the block that was not charged
         label = Message("traces.statistic.synthetic")
-        budget.spend(PureLoss(method.price), label=label, neighbours=neighbours)
+        paid = budget.paying(PureLoss(method.price), label=label, neighbours=neighbours)
+    with paid:
+        model = method.learn(traces, rng=source)
     walker = Walker(model, method)
     samples = _samples(walker, method, traces, source, progress)
     unit = traces.declaration.unit
