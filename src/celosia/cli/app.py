@@ -263,8 +263,9 @@ def _load(name: str, entry: CommandEntry) -> Any:
         callback=_no_options, rich_markup_mode="markdown", pretty_exceptions_enable=False
     )
     if isinstance(found, typer.Typer):
-        for each in found.registered_commands:
-            each.callback = None if each.callback is None else with_options(each.callback)
+        for each in (*found.registered_commands, found.registered_callback):
+            if each is not None and each.callback is not None:
+                each.callback = with_options(each.callback)
         alone.add_typer(found, name=name)
     else:
         alone.command(name)(with_options(found))

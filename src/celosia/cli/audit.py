@@ -34,36 +34,19 @@ def audit(
             help="Your own function of data and rng. Default: audit the mechanisms of Celosía.",
         ),
     ] = None,
-    first: Annotated[
-        str | None, typer.Option(metavar="JSON", help="With your function: an input.")
-    ] = None,
-    second: Annotated[
-        str | None, typer.Option(metavar="JSON", help="With your function: its neighbour.")
-    ] = None,
-    claim: Annotated[
-        float | None, typer.Option(metavar="EPSILON", help="The epsilon that your function claims.")
-    ] = None,
-    delta: Annotated[float, typer.Option(help="With --claim: the delta of the claim.")] = 0.0,
-    only: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="Audit this mechanism only; may be repeated."),
-    ] = None,
+    first: Annotated[str | None, "JSON", "With your function: an input."] = None,
+    second: Annotated[str | None, "JSON", "With your function: its neighbour."] = None,
+    claim: Annotated[float | None, "EPSILON", "The epsilon that your function claims."] = None,
+    delta: Annotated[float, "With --claim: the delta of the claim."] = 0.0,
+    only: Annotated[list[str] | None, "NAME", "Audit this mechanism only; may be repeated."] = None,
     broken: Annotated[
-        bool,
-        typer.Option(
-            "--broken", help="Also audit published mistakes, which the audit must detect."
-        ),
+        bool, "--broken", "Also audit published mistakes, which the audit must detect."
     ] = False,
     samples: Annotated[
-        int | None,
-        typer.Option(
-            help="Number of outputs for each input; more outputs detect smaller violations."
-        ),
+        int | None, "Number of outputs for each input; more outputs detect smaller violations."
     ] = None,
-    confidence: Annotated[
-        float, typer.Option(help="Joint confidence of all lower bounds.")
-    ] = 0.999,
-    seed: Annotated[int | None, typer.Option(help="Seed for the random draws.")] = None,
+    confidence: Annotated[float, "Joint confidence of all lower bounds."] = 0.999,
+    seed: Annotated[int | None, "Seed for the random draws."] = None,
 ) -> None:
     """Audit mechanisms by their outputs: exit code 1 if one loses more privacy than it claims.
 

@@ -81,40 +81,25 @@ def overview(context: typer.Context, as_json: options.AsJson = False) -> None:
 def get(
     context: typer.Context,
     name: Annotated[str, typer.Argument(help="A name that `celosia datasets` lists.")],
-    output: Annotated[
-        Path,
-        typer.Option("--output", "-o", help="Output file; for tpch and watdiv a folder."),
-    ],
-    schema: Annotated[
-        Path | None, typer.Option(help="Also write its schema with all hierarchies (TOML).")
-    ] = None,
-    rows: Annotated[int | None, typer.Option(help="Number of rows to generate.")] = None,
+    output: Annotated[Path, "--output -o", "Output file; for tpch and watdiv a folder."],
+    schema: Annotated[Path | None, "Also write its schema with all hierarchies (TOML)."] = None,
+    rows: Annotated[int | None, "Number of rows to generate."] = None,
     scale: Annotated[
         float | None,
-        typer.Option(
-            help="For tpch: 0.001 to 10; 1 means six million lines; 0.01 by default. "
-            "For watdiv: 0.01 to 10; 1 means a million triples; 0.1 by default."
-        ),
+        "For tpch: 0.001 to 10; 1 means six million lines; 0.01 by default. For watdiv: 0.01 to "
+        "10; 1 means a million triples; 0.1 by default.",
     ] = None,
-    triples: Annotated[
-        int | None, typer.Option(help="For watdiv, instead of --scale: number of triples.")
-    ] = None,
-    vertices: Annotated[
-        int | None, typer.Option(help="For network: number of people; 1,000 by default.")
-    ] = None,
-    edges: Annotated[
-        int | None, typer.Option(help="For network: number of edges; 5 per person by default.")
-    ] = None,
+    triples: Annotated[int | None, "For watdiv, instead of --scale: number of triples."] = None,
+    vertices: Annotated[int | None, "For network: number of people; 1,000 by default."] = None,
+    edges: Annotated[int | None, "For network: number of edges; 5 per person by default."] = None,
     people: Annotated[
-        Path | None, typer.Option(help="For network and notes: also write a table of the people.")
+        Path | None, "For network and notes: also write a table of the people."
     ] = None,
     hierarchy: Annotated[
-        Path | None, typer.Option(help="For baskets: also write the hierarchy of the items (CSV).")
+        Path | None, "For baskets: also write the hierarchy of the items (CSV)."
     ] = None,
-    seed: Annotated[int | None, typer.Option(help="Seed of the generator.")] = None,
-    path: Annotated[
-        Path | None, typer.Option("--path", help="The file that holds the original rows.")
-    ] = None,
+    seed: Annotated[int | None, "Seed of the generator."] = None,
+    path: Annotated[Path | None, "--path", "The file that holds the original rows."] = None,
     overwrite: options.Overwrite = False,
     as_json: options.AsJson = False,
 ) -> None:

@@ -6,8 +6,6 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from celosia.cli import console, options
 from celosia.cli.frame import check_outputs, show_warnings
 from celosia.cli.publish import show_release
@@ -26,13 +24,9 @@ EXAMPLES = 2
 
 
 def demo(
-    folder: Annotated[Path, typer.Option(help="Output folder.")] = FOLDER,
+    folder: Annotated[Path, "Output folder."] = FOLDER,
     k: Annotated[
-        int,
-        typer.Option(
-            "--k",
-            help="k-anonymity: every record is one of at least K with equal quasi-identifiers.",
-        ),
+        int, "--k", "k-anonymity: every record is one of at least K with equal quasi-identifiers."
     ] = 5,
     overwrite: options.Overwrite = False,
     as_json: options.AsJson = False,

@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from celosia.cli import console, options
 from celosia.core.messages import Message, say
 
@@ -31,14 +29,10 @@ OPTIONAL = {
 
 def doctor(
     licences: Annotated[
-        bool,
-        typer.Option("--licences", help="List the packages in use instead, with their licences."),
+        bool, "--licences", "List the packages in use instead, with their licences."
     ] = False,
     sbom: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="Also write a software bill of materials (CycloneDX JSON)."
-        ),
+        Path | None, "FILE", "Also write a software bill of materials (CycloneDX JSON)."
     ] = None,
     overwrite: options.Overwrite = False,
     as_json: options.AsJson = False,

@@ -6,8 +6,6 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from celosia.cli import console, options
 from celosia.cli.frame import ReportOutputs
 from celosia.core.messages import Message, say
@@ -28,16 +26,11 @@ def explore(
     reading: options.Reading,
     suppression: options.Suppression = "5%",
     time_limit: Annotated[
-        float | None,
-        typer.Option(metavar="SECONDS", help="Stop after this time, and list the solutions found."),
+        float | None, "SECONDS", "Stop after this time, and list the solutions found."
     ] = None,
     population: options.Population = None,
-    show_all: Annotated[
-        bool, typer.Option("--all", help="List every solution, not only those on the front.")
-    ] = False,
-    plot: Annotated[
-        Path | None, typer.Option(help="Write the trade-off of loss and risk (SVG).")
-    ] = None,
+    show_all: Annotated[bool, "--all", "List every solution, not only those on the front."] = False,
+    plot: Annotated[Path | None, "Write the trade-off of loss and risk (SVG)."] = None,
 ) -> None:
     """List the solutions on the front of loss and risk, to choose the one to publish.
 

@@ -10,6 +10,9 @@ own options; the command line shows them one by one. Its body is then always the
     outputs.finish(release, lambda: _show(release))
 
 A command without a release has `ReportOutputs` and ends with `write_report` and `show`.
+
+An option is `Annotated[type, "help"]`, or with names and a metavar of its own
+`Annotated[type, "--column -c NAME", "help"]`; `typer.Option` is for what needs more.
 """
 
 from __future__ import annotations
@@ -43,7 +46,8 @@ def with_options(command: Callable[..., None]) -> Callable[..., None]:
     own = list(signature(command, eval_str=True).parameters.values())
     if not any(is_dataclass(each.annotation) for each in own):
         # Typer evaluates annotations several times: those that are not text any more take no time.
-        command.__annotations__ = get_type_hints(command, include_extras=True)
+        hints = get_type_hints(command, include_extras=True)
+        command.__annotations__ = {name: _option(hint) for name, hint in hints.items()}
         return command
 
     def run(**given: Any) -> None:
@@ -60,7 +64,23 @@ def _listed(parameters: Iterable[Parameter]) -> Iterator[Parameter]:
         if is_dataclass(each.annotation):
             yield from _listed(_fields(each.annotation))
         else:
-            yield each.replace(kind=Parameter.KEYWORD_ONLY)
+            yield each.replace(kind=Parameter.KEYWORD_ONLY, annotation=_option(each.annotation))
+
+
+def _option(annotation: Any) -> Any:
+    """The same type; texts beside it become the option: its names and metavar, then its help.
+
+    >>> _option(Annotated[str, "--column -c NAME", "The column."]).__metadata__[0].metavar
+    'NAME'
+    """
+    texts = getattr(annotation, "__metadata__", ())
+    if not texts or not isinstance(texts[-1], str):
+        return annotation
+    words = texts[0].split() if len(texts) > 1 else []
+    names = [word for word in words if word.startswith("-")]
+    metavar = next((word for word in words if not word.startswith("-")), None)
+    option = typer.Option(*names, metavar=metavar, help=texts[-1])
+    return Annotated[annotation.__origin__, option]
 
 
 def _take(parameter: Parameter, given: Mapping[str, Any]) -> Any:
@@ -263,8 +283,7 @@ class AnswerOutputs(ReleaseOutputs):
     is_shown_whole: ClassVar[bool] = True
 
     output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="File for the answer: .json, or a table (.csv)."),
+        Path | None, "--output -o", "File for the answer: .json, or a table (.csv)."
     ] = None
 
     def check_format(self, output: Path) -> None:

@@ -35,21 +35,14 @@ def build(
     table: options.Input,
     reading: options.Reading,
     outputs: FileOutputs,
-    column: Annotated[str, typer.Option("--column", "-c", help="The column to generalise.")],
+    column: Annotated[str, "--column -c", "The column to generalise."],
     method: Annotated[
         str,
-        typer.Option(
-            metavar="NAME:KEY=VALUE,...",
-            help="automatic, intervals, ordered, mask, dates or tree, with parameters as in a "
-            "schema file.",
-        ),
+        "NAME:KEY=VALUE,...",
+        "automatic, intervals, ordered, mask, dates or tree, with parameters as in a schema file.",
     ] = "automatic",
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="The hierarchy file (CSV, ARX's format).")
-    ] = None,
-    groups: Annotated[
-        Path | None, typer.Option(help="A tree: a TOML file with the groups under [groups].")
-    ] = None,
+    output: Annotated[Path | None, "--output -o", "The hierarchy file (CSV, ARX's format)."] = None,
+    groups: Annotated[Path | None, "A tree: a TOML file with the groups under [groups]."] = None,
 ) -> None:
     """Build the hierarchy of a column from its values.
 
@@ -88,12 +81,8 @@ def check(
     hierarchy: Annotated[Path, typer.Argument(help="A hierarchy file (CSV, ARX's format).")],
     reading: options.Reading,
     outputs: JsonOutputs,
-    table: Annotated[
-        Path | None, typer.Option(help="Check that it covers a column of this table.")
-    ] = None,
-    column: Annotated[
-        str | None, typer.Option("--column", "-c", help="The column to cover.")
-    ] = None,
+    table: Annotated[Path | None, "Check that it covers a column of this table."] = None,
+    column: Annotated[str | None, "--column -c", "The column to cover."] = None,
 ) -> None:
     """Check a hierarchy file: consistent levels, one root, and every value of a column covered.
 

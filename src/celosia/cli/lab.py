@@ -51,17 +51,13 @@ def list_studies(as_json: options.AsJson = False) -> None:
 @app.command()
 def run(
     name: Annotated[str, typer.Argument(help="A name that `celosia lab list` shows.")],
-    report: Annotated[
-        Path | None, typer.Option(help="Write a report with figures (one HTML file).")
-    ] = None,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Write all cells to a table.")
-    ] = None,
+    report: Annotated[Path | None, "Write a report with figures (one HTML file)."] = None,
+    output: Annotated[Path | None, "--output -o", "Write all cells to a table."] = None,
     path: Annotated[
-        Path | None, typer.Option("--path", help="The file or folder that holds the original data.")
+        Path | None, "--path", "The file or folder that holds the original data."
     ] = None,
     triples: Annotated[
-        int | None, typer.Option(help="The number of triples of the graph, if a study makes one.")
+        int | None, "The number of triples of the graph, if a study makes one."
     ] = None,
     overwrite: options.Overwrite = False,
     as_json: options.AsJson = False,

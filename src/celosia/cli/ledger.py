@@ -59,12 +59,9 @@ EXPORTED = (".jsonl", ".ndjson")
 @app.command()
 def show(
     place: Location,
-    analyst: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Only the charges of one analyst.")
-    ] = None,
+    analyst: Annotated[str | None, "NAME", "Only the charges of one analyst."] = None,
     delta: Annotated[
-        float | None,
-        typer.Option(help="Also the least epsilon that holds with this delta for all charges."),
+        float | None, "Also the least epsilon that holds with this delta for all charges."
     ] = None,
     as_json: options.AsJson = False,
 ) -> None:
@@ -134,8 +131,7 @@ def show(
 def verify(
     place: Location,
     anchor: Annotated[
-        str | None,
-        typer.Option(metavar="HEAD", help="A head from a release, which the ledger must hold."),
+        str | None, "HEAD", "A head from a release, which the ledger must hold."
     ] = None,
     as_json: options.AsJson = False,
 ) -> None:
@@ -172,7 +168,7 @@ def verify(
 @app.command()
 def export(
     place: Location,
-    output: Annotated[Path, typer.Option("--output", "-o", help="The file (JSON lines).")],
+    output: Annotated[Path, "--output -o", "The file (JSON lines)."],
     overwrite: options.Overwrite = False,
     as_json: options.AsJson = False,
 ) -> None:
@@ -200,9 +196,7 @@ def export(
 @app.command()
 def incidents(
     place: Location,
-    analyst: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Only the incidents of one analyst.")
-    ] = None,
+    analyst: Annotated[str | None, "NAME", "Only the incidents of one analyst."] = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Show questions that ran past their deadline, or failed; for the curator only.
@@ -240,10 +234,8 @@ def new(
     ledger: options.LedgerPlace = None,
     after_loss: Annotated[
         bool,
-        typer.Option(
-            "--after-loss",
-            help="Also where an audit log or a tokens file records that a ledger was lost.",
-        ),
+        "--after-loss",
+        "Also where an audit log or a tokens file records that a ledger was lost.",
     ] = False,
     as_json: options.AsJson = False,
 ) -> None:

@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from celosia.cli import console, options
 from celosia.cli.frame import ReportOutputs
 from celosia.core.errors import InputError
@@ -30,10 +28,7 @@ class MagnitudeOutputs(ReportOutputs):
 
     output: options.Output = None
     report: Annotated[
-        Path | None,
-        typer.Option(
-            help="Write an audit for the data officer (one HTML file; do not publish it)."
-        ),
+        Path | None, "Write an audit for the data officer (one HTML file; do not publish it)."
     ] = None
 
     def files(self) -> dict[str, Path | None]:
@@ -50,46 +45,24 @@ def magnitude(
     table: options.Input,
     outputs: MagnitudeOutputs,
     reading: options.Reading,
-    by: Annotated[
-        list[str],
-        typer.Option(metavar="COLUMN", help="A dimension of the table; one to three of them."),
-    ],
-    value: Annotated[
-        str, typer.Option(metavar="COLUMN", help="The column to sum; its values are at least 0.")
-    ],
+    by: Annotated[list[str], "COLUMN", "A dimension of the table; one to three of them."],
+    value: Annotated[str, "COLUMN", "The column to sum; its values are at least 0."],
     rule: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="NAME:VALUE,...",
-            help="Which cells are unsafe: p-percent:10, prior-posterior:10,50, dominance:2,85 or "
-            "minimum-frequency:3; may be repeated.",
-        ),
+        "NAME:VALUE,...",
+        "Which cells are unsafe: p-percent:10, prior-posterior:10,50, dominance:2,85 or "
+        "minimum-frequency:3; may be repeated.",
     ] = None,
     unit: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COLUMN",
-            help="Column that names the contributor; by default every record is one.",
-        ),
+        str | None, "COLUMN", "Column that names the contributor; by default every record is one."
     ] = None,
-    cost: Annotated[
-        str, typer.Option(help="Cost to minimise: cells, value or contributors.")
-    ] = "cells",
+    cost: Annotated[str, "Cost to minimise: cells, value or contributors."] = "cells",
     round_to: Annotated[
-        float | None,
-        typer.Option(
-            "--round",
-            metavar="BASE",
-            help="Controlled rounding to this base, instead of suppression.",
-        ),
+        float | None, "--round BASE", "Controlled rounding to this base, instead of suppression."
     ] = None,
-    random: Annotated[
-        bool, typer.Option("--random", help="With --round: round at random, without bias.")
-    ] = False,
-    seed: Annotated[
-        int | None, typer.Option(help="Seed of --random; makes the table a simulation.")
-    ] = None,
-    total: Annotated[str, typer.Option(help="Label of the totals.")] = "Total",
+    random: Annotated[bool, "--random", "With --round: round at random, without bias."] = False,
+    seed: Annotated[int | None, "Seed of --random; makes the table a simulation."] = None,
+    total: Annotated[str, "Label of the totals."] = "Total",
 ) -> None:
     """Publish a table of sums, and suppress or round cells that disclose a contribution.
 

@@ -42,30 +42,18 @@ def mask(
     target: EngineOutputs,
     reading: options.Reading,
     recipe: Annotated[
-        Path | None,
-        typer.Option("--recipe", "-r", help="The recipe: column roles and masking steps (TOML)."),
+        Path | None, "--recipe -r", "The recipe: column roles and masking steps (TOML)."
     ] = None,
     method: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME:KEY=VALUE,...",
-            help="One masking method and its parameters, instead of a recipe (see --methods).",
-        ),
+        "NAME:KEY=VALUE,...",
+        "One masking method and its parameters, instead of a recipe (see --methods).",
     ] = None,
     columns: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--column",
-            "-c",
-            metavar="COLUMN",
-            help="With --method: a column to mask; may be repeated.",
-        ),
+        list[str] | None, "--column -c COLUMN", "With --method: a column to mask; may be repeated."
     ] = None,
     keep_order: Annotated[
-        bool,
-        typer.Option(
-            "--keep-order", help="Do not shuffle the rows (their order re-identifies records)."
-        ),
+        bool, "--keep-order", "Do not shuffle the rows (their order re-identifies records)."
     ] = False,
     seed: options.Seed = None,
     listed: Annotated[
@@ -76,11 +64,9 @@ def mask(
     ] = False,
     classes: Annotated[
         bool,
-        typer.Option(
-            "--classes/--no-classes",
-            help="With --engine: count classes of equal quasi-identifiers, whose distinct "
-            "combinations must fit in memory.",
-        ),
+        "--classes/--no-classes",
+        "With --engine: count classes of equal quasi-identifiers, whose distinct combinations "
+        "must fit in memory.",
     ] = True,
 ) -> None:
     """Mask a table by a recipe: noise, microaggregation, swapping, synthesis and more.

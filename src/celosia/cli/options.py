@@ -30,143 +30,84 @@ Input = Annotated[
         "the address of a database.",
     ),
 ]
-SchemaFile = Annotated[
-    Path | None, typer.Option("--schema", "-s", help="Roles and hierarchies of the columns (TOML).")
-]
+SchemaFile = Annotated[Path | None, "--schema -s", "Roles and hierarchies of the columns (TOML)."]
 QuasiIdentifiers = Annotated[
     list[str] | None,
-    typer.Option(
-        "--quasi-identifier",
-        "-q",
-        metavar="COLUMN",
-        help="A quasi-identifier, instead of a schema; may be repeated.",
-    ),
+    "--quasi-identifier -q COLUMN",
+    "A quasi-identifier, instead of a schema; may be repeated.",
 ]
 Sensitive = Annotated[
-    list[str] | None,
-    typer.Option(metavar="COLUMN", help="With -q: a sensitive column, released unchanged."),
+    list[str] | None, "COLUMN", "With -q: a sensitive column, released unchanged."
 ]
 Identifiers = Annotated[
-    list[str] | None,
-    typer.Option("--identifier", metavar="COLUMN", help="With -q: an identifier, never released."),
+    list[str] | None, "--identifier COLUMN", "With -q: an identifier, never released."
 ]
 OtherColumns = Annotated[
     str | None,
-    typer.Option(
-        "--other-columns",
-        metavar="ROLE",
-        help="With -q: the role of all other columns (insensitive or identifier).",
-    ),
+    "--other-columns ROLE",
+    "With -q: the role of all other columns (insensitive or identifier).",
 ]
-Population = Annotated[
-    Path | None,
-    typer.Option(help="The population table, of which this table is a sample."),
-]
+Population = Annotated[Path | None, "The population table, of which this table is a sample."]
 SamplingFraction = Annotated[
-    float | None,
-    typer.Option(help="Share of the population that is in the table, such as 0.1."),
+    float | None, "Share of the population that is in the table, such as 0.1."
 ]
-Output = Annotated[
-    Path | None, typer.Option("--output", "-o", help="Output file; its suffix sets the format.")
-]
-Report = Annotated[Path | None, typer.Option(help="Write a report (one HTML file, opens offline).")]
-PrivateReport = Annotated[
-    Path | None, typer.Option(help="Write a report (one HTML file); do not publish it.")
-]
-Plot = Annotated[Path | None, typer.Option(help="Write the plot (SVG).")]
-EPSILON = ("--epsilon", "-e")
+Output = Annotated[Path | None, "--output -o", "Output file; its suffix sets the format."]
+Report = Annotated[Path | None, "Write a report (one HTML file, opens offline)."]
+PrivateReport = Annotated[Path | None, "Write a report (one HTML file); do not publish it."]
+Plot = Annotated[Path | None, "Write the plot (SVG)."]
+EPSILON = "--epsilon -e"
 """The names of the option of every command that takes an epsilon."""
-Epsilon = Annotated[
-    float, typer.Option(*EPSILON, help="Privacy loss of the answer, usually 0.1 to 1.")
-]
-NoiseSeed = Annotated[
-    int | None, typer.Option(help="Seed of the noise; makes the answer a simulation.")
-]
-Confidence = Annotated[
-    float, typer.Option(help="The probability that the interval holds the exact answer.")
-]
-Seed = Annotated[
-    int | None, typer.Option(help="Seed of the random draws; makes the release a simulation.")
-]
-Suppression = Annotated[
-    str, typer.Option(help="Largest share of records to suppress; 100% for no limit.")
-]
+Epsilon = Annotated[float, EPSILON, "Privacy loss of the answer, usually 0.1 to 1."]
+NoiseSeed = Annotated[int | None, "Seed of the noise; makes the answer a simulation."]
+Confidence = Annotated[float, "The probability that the interval holds the exact answer."]
+Seed = Annotated[int | None, "Seed of the random draws; makes the release a simulation."]
+Suppression = Annotated[str, "Largest share of records to suppress; 100% for no limit."]
 LedgerPlace = Annotated[
     str | None,
-    typer.Option(
-        metavar="PLACE",
-        help="A file, or '$NAME', a variable with the address of a PostgreSQL database; beside "
-        "the policy without it.",
-    ),
+    "PLACE",
+    "A file, or '$NAME', a variable with the address of a PostgreSQL database; beside the policy "
+    "without it.",
 ]
-Analyst = Annotated[
-    str | None, typer.Option(metavar="NAME", help="The analyst, as named in the policy.")
-]
-Host = Annotated[
-    str, typer.Option(help="The address to listen on; the default is for this machine only.")
-]
-HttpsCertificate = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Certificate for HTTPS (PEM).")
-]
-HttpsKey = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="The private key of the certificate (PEM).")
-]
+Analyst = Annotated[str | None, "NAME", "The analyst, as named in the policy."]
+Host = Annotated[str, "The address to listen on; the default is for this machine only."]
+HttpsCertificate = Annotated[Path | None, "FILE", "Certificate for HTTPS (PEM)."]
+HttpsKey = Annotated[Path | None, "FILE", "The private key of the certificate (PEM)."]
 Plain = Annotated[
-    bool,
-    typer.Option(
-        "--plain", help="Serve other machines without HTTPS, behind a proxy that encrypts."
-    ),
+    bool, "--plain", "Serve other machines without HTTPS, behind a proxy that encrypts."
 ]
 K = Annotated[
     int | None,
-    typer.Option(
-        "--k",
-        help="k-anonymity: every record is one of at least K with equal quasi-identifiers.",
-    ),
+    "--k",
+    "k-anonymity: every record is one of at least K with equal quasi-identifiers.",
 ]
 L = Annotated[
     list[str] | None,
-    typer.Option(
-        "--l",
-        metavar="MODEL",
-        help="l-diversity: 3, entropy:3 or recursive:4,3; 3,column=NAME for one column.",
-    ),
+    "--l MODEL",
+    "l-diversity: 3, entropy:3 or recursive:4,3; 3,column=NAME for one column.",
 ]
 T = Annotated[
     list[str] | None,
-    typer.Option(
-        "--t",
-        metavar="MODEL",
-        help="t-closeness: 0.2, 0.2,ordered or 0.2,hierarchical; 0.2,column=NAME for one column.",
-    ),
+    "--t MODEL",
+    "t-closeness: 0.2, 0.2,ordered or 0.2,hierarchical; 0.2,column=NAME for one column.",
 ]
 OtherModels = Annotated[
     list[str] | None,
-    typer.Option(
-        "--model",
-        metavar="NAME:PARAMETERS",
-        help="Any other model: k-map:5,0.1, average-risk:0.05, beta-likeness:1; may be repeated.",
-    ),
+    "--model NAME:PARAMETERS",
+    "Any other model: k-map:5,0.1, average-risk:0.05, beta-likeness:1; may be repeated.",
 ]
 MetricName = Annotated[
     str | None,
-    typer.Option(
-        "--metric",
-        metavar="NAME",
-        help="Metric to minimise: loss (the default), precision, height, discernibility, "
-        "average-class-size, entropy or ambiguity.",
-    ),
+    "--metric NAME",
+    "Metric to minimise: loss (the default), precision, height, discernibility, "
+    "average-class-size, entropy or ambiguity.",
 ]
 Weights = Annotated[
     list[str] | None,
-    typer.Option(
-        "--weight",
-        metavar="COLUMN=NUMBER",
-        help="Weight of a column in the metric (1 by default); may be repeated.",
-    ),
+    "--weight COLUMN=NUMBER",
+    "Weight of a column in the metric (1 by default); may be repeated.",
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
-Overwrite = Annotated[bool, typer.Option("--overwrite", help="Overwrite files that exist.")]
+AsJson = Annotated[bool, "--json", "Print the result as JSON."]
+Overwrite = Annotated[bool, "--overwrite", "Overwrite files that exist."]
 EngineTable = Annotated[
     str,
     typer.Argument(
@@ -177,12 +118,8 @@ EngineTable = Annotated[
 ]
 EngineOutput = Annotated[
     str | None,
-    typer.Option(
-        "--output",
-        "-o",
-        metavar="PATH",
-        help="Output file; its suffix sets the format. With --engine a Parquet file or a table.",
-    ),
+    "--output -o PATH",
+    "Output file; its suffix sets the format. With --engine a Parquet file or a table.",
 ]
 Engine = Annotated[
     str | None,
@@ -200,33 +137,19 @@ Certificate = Annotated[
     Path | None,
     typer.Option(help="Output file of the certificate.", show_default=False),
 ]
-Delimiter = Annotated[
-    str | None, typer.Option(help="Field separator of a CSV file; detected by default.")
-]
-Encoding = Annotated[str | None, typer.Option(help="Encoding of a text file; detected by default.")]
+Delimiter = Annotated[str | None, "Field separator of a CSV file; detected by default."]
+Encoding = Annotated[str | None, "Encoding of a text file; detected by default."]
 Header = Annotated[
-    bool | None,
-    typer.Option(
-        "--header/--no-header", help="Whether a CSV file has column names; detected by default."
-    ),
+    bool | None, "--header/--no-header", "Whether a CSV file has column names; detected by default."
 ]
 Decimal = Annotated[
-    str | None,
-    typer.Option(
-        metavar="MARK", help="Decimal mark of a CSV file, '.' or ','; detected by default."
-    ),
+    str | None, "MARK", "Decimal mark of a CSV file, '.' or ','; detected by default."
 ]
-Query = Annotated[
-    str | None,
-    typer.Option(metavar="SQL", help="A table of a database or SQLite file, or a SELECT."),
-]
+Query = Annotated[str | None, "SQL", "A table of a database or SQLite file, or a SELECT."]
 Codes = Annotated[
     list[str] | None,
-    typer.Option(
-        "--codes",
-        metavar="COLUMN",
-        help="Keep the codes of a column of SPSS, Stata or SAS, not its labels; * for all.",
-    ),
+    "--codes COLUMN",
+    "Keep the codes of a column of SPSS, Stata or SAS, not its labels; * for all.",
 ]
 READING_OPTIONS = "--delimiter, --encoding, --header, --decimal, --query or --codes"
 """What an engine does not take."""

@@ -43,10 +43,7 @@ SECONDS = 600.0
 @app.command()
 def check(
     policy: PolicyFile,
-    connect: Annotated[
-        bool,
-        typer.Option("--connect", help="Also compare it with the database."),
-    ] = False,
+    connect: Annotated[bool, "--connect", "Also compare it with the database."] = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Check a policy file and report all its problems at once.
@@ -209,10 +206,9 @@ def draft(
             show_default=False,
         ),
     ],
-    name: Annotated[str, typer.Option(help="The name of the data set.")] = "my-data",
+    name: Annotated[str, "The name of the data set."] = "my-data",
     output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="The file of the draft; by default it is printed."),
+        Path | None, "--output -o", "The file of the draft; by default it is printed."
     ] = None,
     overwrite: options.Overwrite = False,
     as_json: options.AsJson = False,

@@ -54,39 +54,27 @@ def query(
         ),
     ] = None,
     epsilon: Annotated[
-        float | None,
-        typer.Option(*options.EPSILON, help="The price of the whole question: 0.1 to 1."),
+        float | None, options.EPSILON, "The price of the whole question: 0.1 to 1."
     ] = None,
     delta: Annotated[
-        float, typer.Option(help="The chance that the promise fails, for mechanisms that need it.")
+        float, "The chance that the promise fails, for mechanisms that need it."
     ] = 0.0,
     analyst: options.Analyst = None,
     method: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME",
-            help="How one person's part is bounded: capped, chosen-cap, r2t, r2t-cap, global or "
-            "elastic; the one of least error without it.",
-        ),
+        "NAME",
+        "How one person's part is bounded: capped, chosen-cap, r2t, r2t-cap, global or elastic; "
+        "the one of least error without it.",
     ] = None,
     confidence: options.Confidence = 0.95,
     fresh: Annotated[
-        bool,
-        typer.Option(
-            "--fresh", help="Pay for a new answer where one is stored: rows may have changed."
-        ),
+        bool, "--fresh", "Pay for a new answer where one is stored: rows may have changed."
     ] = False,
-    explain: Annotated[
-        bool, typer.Option("--explain", help="Spend nothing: show the plan, price and error.")
-    ] = False,
+    explain: Annotated[bool, "--explain", "Spend nothing: show the plan, price and error."] = False,
     ledger: options.LedgerPlace = None,
-    server: Annotated[
-        str | None,
-        typer.Option(metavar="URL", help="The address of a service, instead of a policy."),
-    ] = None,
+    server: Annotated[str | None, "URL", "The address of a service, instead of a policy."] = None,
     token_file: Annotated[
-        Path | None,
-        typer.Option(help=f"With --server: the file of your token; else {TOKEN} holds it."),
+        Path | None, f"With --server: the file of your token; else {TOKEN} holds it."
     ] = None,
     seed: options.NoiseSeed = None,
 ) -> None:

@@ -17,10 +17,7 @@ from celosia.core.messages import say
 if TYPE_CHECKING:
     from celosia.queries.service import TokenStore
 
-TokensFile = Annotated[
-    Path | None,
-    typer.Option(metavar="FILE", help="The file of tokens; by default beside the policy."),
-]
+TokensFile = Annotated[Path | None, "FILE", "The file of tokens; by default beside the policy."]
 
 tokens_app = typer.Typer(
     no_args_is_help=True,
@@ -44,10 +41,7 @@ def serve(
     tokens: TokensFile = None,
     ledger: options.LedgerPlace = None,
     audit_log: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="The audit log of requests; by default beside the policy."
-        ),
+        Path | None, "FILE", "The audit log of requests; by default beside the policy."
     ] = None,
     certificate: options.HttpsCertificate = None,
     key: options.HttpsKey = None,
@@ -99,14 +93,11 @@ def serve(
 def create(
     policy: PolicyFile,
     analyst: options.Analyst = None,
-    curator: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Instead: a curator, who sees all charges.")
-    ] = None,
-    days: Annotated[float, typer.Option(help="Days until it expires, at most 366.")] = 30,
+    curator: Annotated[str | None, "NAME", "Instead: a curator, who sees all charges."] = None,
+    days: Annotated[float, "Days until it expires, at most 366."] = 30,
     tokens: TokensFile = None,
     output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="Write it to a file that only you can read."),
+        Path | None, "--output -o", "Write it to a file that only you can read."
     ] = None,
     overwrite: options.Overwrite = False,
     as_json: options.AsJson = False,

@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from celosia.cli import options
 from celosia.cli.frame import ReleaseOutputs
 from celosia.cli.mask import show_masked_table
@@ -22,30 +20,20 @@ def synthesise(
     reading: options.Reading,
     method: Annotated[
         str,
-        typer.Option(
-            metavar="NAME:KEY=VALUE,...",
-            help="copula, trees, bayesian-network or distribution, with parameters; marginals with "
-            "noise that promises something (see celosia mask --methods).",
-        ),
+        "NAME:KEY=VALUE,...",
+        "copula, trees, bayesian-network or distribution, with parameters; marginals with noise "
+        "that promises something (see celosia mask --methods).",
     ] = "copula",
     rows: Annotated[
-        int | None,
-        typer.Option(help="Number of synthetic rows; by default as many as in the table."),
+        int | None, "Number of synthetic rows; by default as many as in the table."
     ] = None,
     identifiers: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--identifier", metavar="COLUMN", help="An identifier, left out; may be repeated."
-        ),
+        list[str] | None, "--identifier COLUMN", "An identifier, left out; may be repeated."
     ] = None,
     sensitive: Annotated[
-        list[str] | None,
-        typer.Option(metavar="COLUMN", help="Measure how well the other columns predict it."),
+        list[str] | None, "COLUMN", "Measure how well the other columns predict it."
     ] = None,
-    holdout: Annotated[
-        Path | None,
-        typer.Option(help="Records outside the table, for membership inference."),
-    ] = None,
+    holdout: Annotated[Path | None, "Records outside the table, for membership inference."] = None,
     seed: options.Seed = None,
 ) -> None:
     """Make a synthetic table, and measure its disclosure risk and its utility.

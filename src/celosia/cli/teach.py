@@ -26,13 +26,9 @@ def teach(
     schema: options.SchemaOptions,
     reading: options.Reading,
     outputs: JsonOutputs,
-    k: Annotated[
-        int, typer.Option("--k", help="Minimum number of records of an equivalence class.")
-    ] = 5,
+    k: Annotated[int, "--k", "Minimum number of records of an equivalence class."] = 5,
     suppression: options.Suppression = "0%",
-    show_all: Annotated[
-        bool, typer.Option("--all", help=f"Print every step, not only the first {SHOWN}.")
-    ] = False,
+    show_all: Annotated[bool, "--all", f"Print every step, not only the first {SHOWN}."] = False,
 ) -> None:
     """Follow a classic algorithm step by step on a table, and compare it with the optimum.
 

@@ -54,15 +54,11 @@ class TimeLeft:
 
 
 def timing(
-    runs: Annotated[int, typer.Option(help="Number of runs of each query on each database.")] = 20,
+    runs: Annotated[int, "Number of runs of each query on each database."] = 20,
     door: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="python, http, command or process; may be repeated."),
+        list[str] | None, "NAME", "python, http, command or process; may be repeated."
     ] = None,
-    only: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="Run only this query; may be repeated."),
-    ] = None,
+    only: Annotated[list[str] | None, "NAME", "Run only this query; may be repeated."] = None,
     processes: Annotated[
         int | None, typer.Option(min=1, help="Processes that ask; one for each core without it.")
     ] = None,

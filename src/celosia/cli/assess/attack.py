@@ -27,47 +27,30 @@ def attack(
     schema: options.ReleasedSchemaOptions,
     reading: options.Reading,
     outputs: ReportOutputs,
-    external: Annotated[
-        Path | None, typer.Option(help="Table with names that an attacker may have.")
-    ] = None,
+    external: Annotated[Path | None, "Table with names that an attacker may have."] = None,
     on: Annotated[
-        list[str] | None,
-        typer.Option(metavar="COLUMN", help="With --external: link on these columns only."),
+        list[str] | None, "COLUMN", "With --external: link on these columns only."
     ] = None,
-    earlier: Annotated[
-        Path | None, typer.Option(help="Another release of the same people.")
-    ] = None,
+    earlier: Annotated[Path | None, "Another release of the same people."] = None,
     original: Annotated[
-        Path | None,
-        typer.Option(help="The original table, used only to interpret the released labels."),
+        Path | None, "The original table, used only to interpret the released labels."
     ] = None,
     similar: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="COLUMN=LEVEL",
-            help="Sensitive values that share a label at this hierarchy level count as equal.",
-        ),
+        "COLUMN=LEVEL",
+        "Sensitive values that share a label at this hierarchy level count as equal.",
     ] = None,
     near: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="COLUMN=WIDTH", help="Sensitive numbers within this range count as equal."
-        ),
+        list[str] | None, "COLUMN=WIDTH", "Sensitive numbers within this range count as equal."
     ] = None,
     attacks: Annotated[
         list[str] | None,
-        typer.Option(
-            "--attack",
-            metavar="NAME[:KEY=VALUE,...]",
-            help="Attack on classes with its parameters: homogeneity, background:exclusions=1 or "
-            "skewness:gain=0.2; repeat it for more. Default: all three.",
-        ),
+        "--attack NAME[:KEY=VALUE,...]",
+        "Attack on classes with its parameters: homogeneity, background:exclusions=1 or "
+        "skewness:gain=0.2; repeat it for more. Default: all three.",
     ] = None,
     values: Annotated[
-        bool,
-        typer.Option(
-            "--values", help="With --json: also the values that the attacker would learn."
-        ),
+        bool, "--values", "With --json: also the values that the attacker would learn."
     ] = False,
 ) -> None:
     """Run attacks on a release: how many people are exposed, and how confident is the attacker?

@@ -21,7 +21,7 @@ def columns(
     keys: options.KeyOptions,
     reading: options.Reading,
     outputs: JsonOutputs,
-    at_most: Annotated[int, typer.Option(help="Maximum number of columns in a set.")] = 3,
+    at_most: Annotated[int, "Maximum number of columns in a set."] = 3,
     show: Annotated[int, typer.Option(min=1, help="Number of sets to list.")] = 15,
 ) -> None:
     """Find the columns, and sets of columns, that make people unique.

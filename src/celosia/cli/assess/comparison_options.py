@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from celosia.cli import console
 from celosia.core.errors import InputError
 
@@ -21,32 +19,21 @@ class ComparisonOptions:
 
     columns: Annotated[
         list[str] | None,
-        typer.Option(
-            "--column",
-            "-c",
-            metavar="COLUMN",
-            help="Column to compare; repeat it for more. Default: every column of both files.",
-        ),
+        "--column -c COLUMN",
+        "Column to compare; repeat it for more. Default: every column of both files.",
     ] = None
     nominal: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="COLUMN", help="Column of numbers that are only codes, such as postal codes."
-        ),
+        list[str] | None, "COLUMN", "Column of numbers that are only codes, such as postal codes."
     ] = None
     sensitive: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="COLUMN",
-            help="Measure how well this column can be inferred from the other columns.",
-        ),
+        "COLUMN",
+        "Measure how well this column can be inferred from the other columns.",
     ] = None
     regression: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="FORMULA",
-            help="A linear regression whose result should not change: 'pay ~ age + sex'.",
-        ),
+        "FORMULA",
+        "A linear regression whose result should not change: 'pay ~ age + sex'.",
     ] = None
 
     def models(self) -> tuple[Regression, ...]:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from celosia.cli import console, options
 from celosia.cli.frame import FileOutputs
 from celosia.core.messages import say
@@ -19,9 +17,7 @@ def identifiers(
     table: options.Input,
     reading: options.Reading,
     outputs: FileOutputs,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Write a draft of a schema (TOML).")
-    ] = None,
+    output: Annotated[Path | None, "--output -o", "Write a draft of a schema (TOML)."] = None,
 ) -> None:
     """Find columns that may identify people, and suggest the role of each.
 

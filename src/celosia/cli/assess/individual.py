@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from celosia.cli import console, options
 from celosia.cli.frame import ReportOutputs
 from celosia.core.errors import InputError
@@ -19,32 +17,17 @@ def individual(
     reading: options.Reading,
     outputs: ReportOutputs,
     weights: Annotated[
-        str,
-        typer.Option(
-            metavar="COLUMN",
-            help="Column of weights: how many people of the population a record represents.",
-        ),
+        str, "COLUMN", "Column of weights: how many people of the population a record represents."
     ],
     household: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COLUMN", help="Column of the household: if one member is found, all are."
-        ),
+        str | None, "COLUMN", "Column of the household: if one member is found, all are."
     ] = None,
     missing: Annotated[
-        str,
-        typer.Option(
-            help="How to treat an empty key: own (a value of its own) or any (matches all)."
-        ),
+        str, "How to treat an empty key: own (a value of its own) or any (matches all)."
     ] = "own",
-    threshold: Annotated[
-        float, typer.Option(help="Records with a higher risk are counted as exposed.")
-    ] = 0.1,
+    threshold: Annotated[float, "Records with a higher risk are counted as exposed."] = 0.1,
     output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output", "-o", help="File for the risk of each record, one row per record."
-        ),
+        Path | None, "--output -o", "File for the risk of each record, one row per record."
     ] = None,
 ) -> None:
     """Estimate the risk of each record of a sample survey, by its weights.

@@ -24,15 +24,10 @@ def linkage(
     outputs: PrivateReportOutputs,
     identifier: Annotated[
         str | None,
-        typer.Option(
-            "--identifier",
-            metavar="COLUMN",
-            help="Column that aligns the rows. Default: both files have the same order.",
-        ),
+        "--identifier COLUMN",
+        "Column that aligns the rows. Default: both files have the same order.",
     ] = None,
-    width: Annotated[
-        float, typer.Option(help="Width of the interval around a masked value, as a share.")
-    ] = 0.05,
+    width: Annotated[float, "Width of the interval around a masked value, as a share."] = 0.05,
 ) -> None:
     """Link the records of a masked table back to the original, and measure its utility.
 

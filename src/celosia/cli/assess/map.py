@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
-import typer
-
 from celosia.cli import console, options
 from celosia.cli.frame import ReportOutputs
 from celosia.core.errors import InputError
@@ -21,31 +19,20 @@ def map_maskings(
     table: options.Input,
     reading: options.Reading,
     outputs: ReportOutputs,
-    columns: Annotated[
-        list[str],
-        typer.Option(
-            "--column", "-c", metavar="COLUMN", help="Column to mask, and to link records by."
-        ),
-    ],
+    columns: Annotated[list[str], "--column -c COLUMN", "Column to mask, and to link records by."],
     methods: Annotated[
         list[str] | None,
-        typer.Option(
-            "--method",
-            metavar="NAME:PARAMETER=VALUES",
-            help="Method to try (list: celosia mask --methods). Default: the usual ones for "
-            "numbers.",
-        ),
+        "--method NAME:PARAMETER=VALUES",
+        "Method to try (list: celosia mask --methods). Default: the usual ones for numbers.",
     ] = None,
     risk: Annotated[
-        str,
-        typer.Option(help="Risk measure: distance, rank, interval, or highest (distance or rank)."),
+        str, "Risk measure: distance, rank, interval, or highest (distance or rank)."
     ] = "distance",
     loss: Annotated[
-        str,
-        typer.Option(help="Loss measure: il1s, squares, pmse, correlations or 'total variation'."),
+        str, "Loss measure: il1s, squares, pmse, correlations or 'total variation'."
     ] = "il1s",
-    plot: Annotated[Path | None, typer.Option(help="Write the map (SVG).")] = None,
-    seed: Annotated[int | None, typer.Option(help="Seed for the random draws.")] = None,
+    plot: Annotated[Path | None, "Write the map (SVG)."] = None,
+    seed: Annotated[int | None, "Seed for the random draws."] = None,
 ) -> None:
     """Mask columns by many methods, and show the risk and the information loss of each.
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from celosia.cli import console, options
 from celosia.cli.frame import JsonOutputs
 from celosia.core.errors import InputError, PrivacyError
@@ -22,14 +20,11 @@ def risk(
     reading: options.Reading,
     outputs: JsonOutputs,
     threshold: Annotated[
-        float, typer.Option(help="Count the records whose re-identification risk is above this.")
+        float, "Count the records whose re-identification risk is above this."
     ] = 0.1,
-    k: Annotated[
-        int | None, typer.Option("--k", help="Fail (exit code 1) if a class has fewer records.")
-    ] = None,
+    k: Annotated[int | None, "--k", "Fail (exit code 1) if a class has fewer records."] = None,
     population: Annotated[
-        Path | None,
-        typer.Option(help="Table of the whole population, with the same labels."),
+        Path | None, "Table of the whole population, with the same labels."
     ] = None,
     sampling_fraction: options.SamplingFraction = None,
     weights: Annotated[

@@ -23,12 +23,9 @@ def synthetic(
     reading: options.Reading,
     outputs: PrivateReportOutputs,
     holdout: Annotated[
-        Path | None,
-        typer.Option(
-            help="Table of people who were not in the original, for membership inference."
-        ),
+        Path | None, "Table of people who were not in the original, for membership inference."
     ] = None,
-    seed: Annotated[int | None, typer.Option(help="Seed for the split of the people.")] = None,
+    seed: Annotated[int | None, "Seed for the split of the people."] = None,
 ) -> None:
     """Measure what a synthetic table discloses about real people, and its utility.
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from celosia.cli import console, options
 from celosia.cli.frame import JsonOutputs
 from celosia.core.messages import say
@@ -17,7 +15,7 @@ def uniqueness(
     reading: options.Reading,
     outputs: JsonOutputs,
     sampling_fraction: Annotated[
-        float, typer.Option(help="Share of the population that is in the table, such as 0.1.")
+        float, "Share of the population that is in the table, such as 0.1."
     ],
 ) -> None:
     """Estimate how many people of the population are unique, from a sample of it.

@@ -25,8 +25,7 @@ class UtilityOutputs(ReportOutputs):
     """The outputs of a command whose report shows values in plots."""
 
     report: Annotated[
-        Path | None,
-        typer.Option(help="Write a report (HTML) with plots; do not publish it: it shows values."),
+        Path | None, "Write a report (HTML) with plots; do not publish it: it shows values."
     ] = None
 
 
@@ -37,16 +36,12 @@ def utility(
     reading: options.Reading,
     outputs: UtilityOutputs,
     target: Annotated[
-        str | None,
-        typer.Option(metavar="COLUMN", help="Also measure how well this column can be predicted."),
+        str | None, "COLUMN", "Also measure how well this column can be predicted."
     ] = None,
-    queries: Annotated[int, typer.Option(help="Number of random counts to compare.")] = 1_000,
-    seed: Annotated[int | None, typer.Option(help="Seed for the random counts and folds.")] = None,
+    queries: Annotated[int, "Number of random counts to compare."] = 1_000,
+    seed: Annotated[int | None, "Seed for the random counts and folds."] = None,
     values: Annotated[
-        bool,
-        typer.Option(
-            "--values", help="With --json: also results that show values of the original."
-        ),
+        bool, "--values", "With --json: also results that show values of the original."
     ] = False,
 ) -> None:
     """Measure the utility of a release: compare it with its original.

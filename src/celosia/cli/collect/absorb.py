@@ -31,9 +31,7 @@ def absorb(
         ),
     ],
     folder: Folder,
-    source: Annotated[
-        str, typer.Option(help="A name for where the files come from, if there are several.")
-    ] = "",
+    source: Annotated[str, "A name for where the files come from, if there are several."] = "",
     processes: Annotated[
         int | None,
         typer.Option(min=1, help="The number of processes.", show_default=False),

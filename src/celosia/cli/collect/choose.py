@@ -17,38 +17,27 @@ if TYPE_CHECKING:
 
 def choose(
     outputs: ReportOutputs,
-    domain: Annotated[
-        float | None, typer.Option(metavar="N", help="How many different values there can be.")
-    ] = None,
-    users: Annotated[
-        float | None, typer.Option(metavar="N", help="How many users report, such as 1e6.")
-    ] = None,
+    domain: Annotated[float | None, "N", "How many different values there can be."] = None,
+    users: Annotated[float | None, "N", "How many users report, such as 1e6."] = None,
     epsilon: Annotated[
-        float | None,
-        typer.Option(
-            *options.EPSILON, help="Epsilon of one report; if repeated, of all on one value."
-        ),
+        float | None, options.EPSILON, "Epsilon of one report; if repeated, of all on one value."
     ] = None,
     error: Annotated[
-        str | None,
-        typer.Option(help="Target error: 500 (users), or 0.1% of them. Then leave one out."),
+        str | None, "Target error: 500 (users), or 0.1% of them. Then leave one out."
     ] = None,
     report_bytes: Annotated[
         int | None, typer.Option("--bytes", min=1, help="The largest size of a report.")
     ] = None,
     squares: Annotated[
-        float | None,
-        typer.Option(help="The sum of the squared shares of all values; else Zipf's law, 1.1."),
+        float | None, "The sum of the squared shares of all values; else Zipf's law, 1.1."
     ] = None,
     hashes: Annotated[
         int | None, typer.Option(min=1, help="The rows of sketches, if they are fixed.")
     ] = None,
     unknown_dictionary: Annotated[
-        bool, typer.Option("--unknown-dictionary", help="There is no list of the values.")
+        bool, "--unknown-dictionary", "There is no list of the values."
     ] = False,
-    repeated: Annotated[
-        bool, typer.Option("--repeated", help="Devices report repeatedly.")
-    ] = False,
+    repeated: Annotated[bool, "--repeated", "Devices report repeatedly."] = False,
 ) -> None:
     """Recommend protocols and parameters, by the error that a rare value will have.
 

@@ -27,23 +27,13 @@ def estimate(
     protocol: ProtocolFile,
     folder: Folder,
     outputs: FileOutputs,
-    candidate: Annotated[
-        list[str] | None,
-        typer.Option(metavar="VALUE", help="A value to estimate; may be repeated."),
-    ] = None,
-    candidates: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="A text file, one value in each line.")
-    ] = None,
+    candidate: Annotated[list[str] | None, "VALUE", "A value to estimate; may be repeated."] = None,
+    candidates: Annotated[Path | None, "FILE", "A text file, one value in each line."] = None,
     post: Annotated[
-        str,
-        typer.Option(help="raw, clip, or norm-sub where the candidates are all values there are."),
+        str, "raw, clip, or norm-sub where the candidates are all values there are."
     ] = "raw",
     decode: Annotated[
-        bool,
-        typer.Option(
-            "--decode",
-            help="Only significant candidates; RAPPOR then takes long lists.",
-        ),
+        bool, "--decode", "Only significant candidates; RAPPOR then takes long lists."
     ] = False,
     significance: Annotated[
         float | None,
@@ -52,13 +42,9 @@ def estimate(
             show_default=False,
         ),
     ] = None,
-    confidence: Annotated[float, typer.Option(help="The confidence of the intervals.")] = 0.95,
-    numbers: Annotated[
-        bool, typer.Option("--numbers", help="The candidates are whole numbers, not texts.")
-    ] = False,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Write all estimates to a CSV file.")
-    ] = None,
+    confidence: Annotated[float, "The confidence of the intervals."] = 0.95,
+    numbers: Annotated[bool, "--numbers", "The candidates are whole numbers, not texts."] = False,
+    output: Annotated[Path | None, "--output -o", "Write all estimates to a CSV file."] = None,
 ) -> None:
     """Estimate how many devices have each candidate, with errors and intervals.
 

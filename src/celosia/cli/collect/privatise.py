@@ -29,8 +29,7 @@ def privatise(
         ),
     ],
     seed: Annotated[
-        int | None,
-        typer.Option(help="For a simulation: anyone with the seed can remove the noise."),
+        int | None, "For a simulation: anyone with the seed can remove the noise."
     ] = None,
 ) -> None:
     """Turn values into private reports, one for each row, as devices would.

@@ -18,16 +18,12 @@ def serve(
     host: options.Host = "127.0.0.1",
     port: Annotated[int, typer.Option(min=1, max=65_535, help="The port.")] = 8450,
     curator_token: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="Token file of the curator; without it no estimates over HTTP."
-        ),
+        Path | None, "FILE", "Token file of the curator; without it no estimates over HTTP."
     ] = None,
     sender_token: Annotated[
         list[Path] | None,
-        typer.Option(
-            metavar="FILE", help="Token file of a sender; without any, anyone may send. Repeatable."
-        ),
+        "FILE",
+        "Token file of a sender; without any, anyone may send. Repeatable.",
     ] = None,
     batch_bytes: Annotated[int, typer.Option(min=1, help="The largest size of a batch.")] = 16
     * 2**20,

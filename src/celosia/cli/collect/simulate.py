@@ -30,37 +30,27 @@ def simulate(
         Path | None,
         typer.Argument(metavar="[TABLE]", help="Values, a row for each user: any table."),
     ] = None,
-    column: Annotated[
-        str | None, typer.Option("--column", "-c", help="The column with the values.")
-    ] = None,
+    column: Annotated[str | None, "--column -c", "The column with the values."] = None,
     data: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME:ROWS",
-            help=f"Instead of a table, made-up values: {', '.join(GENERATORS)}.",
-        ),
+        str | None, "NAME:ROWS", f"Instead of a table, made-up values: {', '.join(GENERATORS)}."
     ] = None,
     protocol: Annotated[
         str,
-        typer.Option(
-            "--protocol",
-            "-p",
-            help="A protocol, such as hcms or hcms:hashes=64,width=256, or a file (.toml).",
-        ),
+        "--protocol -p",
+        "A protocol, such as hcms or hcms:hashes=64,width=256, or a file (.toml).",
     ] = "hcms",
     epsilon: Annotated[
-        float | None, typer.Option(*options.EPSILON, help="Epsilon of one report; 4 by default.")
+        float | None, options.EPSILON, "Epsilon of one report; 4 by default."
     ] = None,
     candidates: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="The public list of values, one in each line."),
+        Path | None, "FILE", "The public list of values, one in each line."
     ] = None,
-    seed: Annotated[int | None, typer.Option(help="Makes the simulation repeatable.")] = None,
-    runs: Annotated[int, typer.Option(help="The number of runs.")] = 1,
+    seed: Annotated[int | None, "Makes the simulation repeatable."] = None,
+    runs: Annotated[int, "The number of runs."] = 1,
     aggregate: Annotated[
-        bool, typer.Option("--aggregate", help="Draw counts by their exact law, no reports (cms).")
+        bool, "--aggregate", "Draw counts by their exact law, no reports (cms)."
     ] = False,
-    post: Annotated[str, typer.Option(help="raw, clip or norm-sub, after estimating.")] = "raw",
+    post: Annotated[str, "raw, clip or norm-sub, after estimating."] = "raw",
 ) -> None:
     """Simulate a collection: make reports, count them, and compare estimates with the truth.
 

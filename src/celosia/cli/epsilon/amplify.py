@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from celosia.cli import console, options
 from celosia.cli.epsilon.formatting import format_at_most
 from celosia.cli.frame import JsonOutputs
@@ -42,29 +40,16 @@ class Amplification:
 
 def amplify(
     outputs: JsonOutputs,
-    epsilon: Annotated[
-        float,
-        typer.Option(*options.EPSILON, help="Epsilon of one release, or of each local report."),
-    ],
+    epsilon: Annotated[float, options.EPSILON, "Epsilon of one release, or of each local report."],
     delta: Annotated[
-        float | None,
-        typer.Option(help="Of the release; for shuffled reports that of the result (1e-6)."),
+        float | None, "Of the release; for shuffled reports that of the result (1e-6)."
     ] = None,
-    rate: Annotated[
-        float | None, typer.Option(help="The chance of each row to be in the sample.")
-    ] = None,
-    sample: Annotated[
-        int | None, typer.Option(help="The fixed number of rows in the sample.")
-    ] = None,
-    population: Annotated[
-        int | None, typer.Option(help="With --sample: how many rows it is drawn from.")
-    ] = None,
-    reports: Annotated[
-        int | None, typer.Option(help="How many local reports are shuffled together.")
-    ] = None,
+    rate: Annotated[float | None, "The chance of each row to be in the sample."] = None,
+    sample: Annotated[int | None, "The fixed number of rows in the sample."] = None,
+    population: Annotated[int | None, "With --sample: how many rows it is drawn from."] = None,
+    reports: Annotated[int | None, "How many local reports are shuffled together."] = None,
     choices: Annotated[
-        int | None,
-        typer.Option(help="With --reports: number of answers of randomised response."),
+        int | None, "With --reports: number of answers of randomised response."
     ] = None,
 ) -> None:
     """Show what a secret sample, or shuffling, adds to a promise.

@@ -5,9 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from celosia.cli import console, options
+from celosia.cli import console
 from celosia.cli.frame import FileOutputs
 from celosia.core.messages import Message, say
 
@@ -18,17 +16,11 @@ if TYPE_CHECKING:
 def belief(
     outputs: FileOutputs,
     prior: Annotated[
-        list[float] | None,
-        typer.Option(metavar="P", help="A belief before the answer; may be repeated."),
+        list[float] | None, "P", "A belief before the answer; may be repeated."
     ] = None,
-    epsilon: Annotated[
-        list[float] | None,
-        typer.Option(*options.EPSILON, metavar="EPSILON", help="May be repeated."),
-    ] = None,
-    delta: Annotated[float, typer.Option(help="The chance that the promise fails.")] = 0.0,
-    plot: Annotated[
-        Path | None, typer.Option(help="Write the highest beliefs by epsilon (SVG).")
-    ] = None,
+    epsilon: Annotated[list[float] | None, "--epsilon -e EPSILON", "May be repeated."] = None,
+    delta: Annotated[float, "The chance that the promise fails."] = 0.0,
+    plot: Annotated[Path | None, "Write the highest beliefs by epsilon (SVG)."] = None,
 ) -> None:
     """Show how far a belief can move because one person's data was used, whatever it was before.
 

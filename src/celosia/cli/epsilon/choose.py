@@ -20,19 +20,14 @@ def choose(
     statistic_options: statistics.StatisticOptions,
     outputs: ReportOutputs,
     statistic: Annotated[str, typer.Argument(help=f"One of {statistics.NAMES}.")] = "count",
-    error: Annotated[float | None, typer.Option(help="The largest acceptable error.")] = None,
+    error: Annotated[float | None, "The largest acceptable error."] = None,
     confidence: statistics.Confidence = 0.95,
-    prior: Annotated[
-        float, typer.Option(metavar="P", help="Belief of an attacker before the answer.")
-    ] = 0.5,
-    belief: Annotated[
-        float | None, typer.Option(metavar="P", help="Largest belief of the attacker after it.")
-    ] = None,
+    prior: Annotated[float, "P", "Belief of an attacker before the answer."] = 0.5,
+    belief: Annotated[float | None, "P", "Largest belief of the attacker after it."] = None,
     advantage: Annotated[
-        float | None,
-        typer.Option(help="Largest advantage of a membership test over a guess, such as 0.2."),
+        float | None, "Largest advantage of a membership test over a guess, such as 0.2."
     ] = None,
-    delta: Annotated[float, typer.Option(help="The chance that the promise fails.")] = 0.0,
+    delta: Annotated[float, "The chance that the promise fails."] = 0.0,
 ) -> None:
     """Choose an epsilon: exit code 1 if the targets contradict each other.
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from celosia.cli import console
 from celosia.cli.epsilon import release_notation
 from celosia.cli.epsilon.formatting import format_at_most
@@ -23,45 +21,27 @@ ReleaseList = list[str] | None
 
 def compose(
     outputs: ReportOutputs,
-    pure: Annotated[
-        ReleaseList,
-        typer.Option(metavar="EPSILON[xTIMES]", help="Releases with a known epsilon."),
-    ] = None,
+    pure: Annotated[ReleaseList, "EPSILON[xTIMES]", "Releases with a known epsilon."] = None,
     approximate: Annotated[
-        ReleaseList,
-        typer.Option(
-            metavar="EPSILON,DELTA[xTIMES]", help="Releases with a known epsilon and delta."
-        ),
+        ReleaseList, "EPSILON,DELTA[xTIMES]", "Releases with a known epsilon and delta."
     ] = None,
     exponential: Annotated[
-        ReleaseList,
-        typer.Option(metavar="EPSILON[xTIMES]", help="Releases of the exponential mechanism."),
+        ReleaseList, "EPSILON[xTIMES]", "Releases of the exponential mechanism."
     ] = None,
-    rho: Annotated[
-        ReleaseList, typer.Option(metavar="RHO[xTIMES]", help="Releases with a known rho (zCDP).")
-    ] = None,
+    rho: Annotated[ReleaseList, "RHO[xTIMES]", "Releases with a known rho (zCDP)."] = None,
     laplace: Annotated[
         ReleaseList,
-        typer.Option(
-            metavar="SCALE[,sensitivity=S][xTIMES]",
-            help="Releases with Laplace noise on whole numbers.",
-        ),
+        "SCALE[,sensitivity=S][xTIMES]",
+        "Releases with Laplace noise on whole numbers.",
     ] = None,
     gaussian: Annotated[
         ReleaseList,
-        typer.Option(
-            metavar="SIGMA[,sensitivity=S][xTIMES]",
-            help="Releases with Gaussian noise on whole numbers.",
-        ),
+        "SIGMA[,sensitivity=S][xTIMES]",
+        "Releases with Gaussian noise on whole numbers.",
     ] = None,
-    delta: Annotated[
-        float, typer.Option(help="The chance that the promise fails, for all together.")
-    ] = 1e-6,
+    delta: Annotated[float, "The chance that the promise fails, for all together."] = 1e-6,
     sampled: Annotated[
-        float | None,
-        typer.Option(
-            metavar="RATE", help="Each release uses its own secret Poisson sample of this rate."
-        ),
+        float | None, "RATE", "Each release uses its own secret Poisson sample of this rate."
     ] = None,
 ) -> None:
     """Add up releases of the same data: every bound side by side, the tightest marked.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from celosia.cli import console, options
+from celosia.cli import console
 from celosia.cli.epsilon import statistics
 from celosia.cli.epsilon.formatting import format_at_most, format_share
 from celosia.cli.frame import FileOutputs
@@ -21,13 +21,10 @@ def curve(
     statistic: Annotated[str, typer.Argument(help=f"One of {statistics.NAMES}.")],
     statistic_options: statistics.StatisticOptions,
     outputs: FileOutputs,
-    epsilon: Annotated[
-        list[float] | None,
-        typer.Option(*options.EPSILON, metavar="EPSILON", help="May be repeated."),
-    ] = None,
-    delta: Annotated[float, typer.Option(help="Of Gaussian noise: the chance of failure.")] = 0.0,
+    epsilon: Annotated[list[float] | None, "--epsilon -e EPSILON", "May be repeated."] = None,
+    delta: Annotated[float, "Of Gaussian noise: the chance of failure."] = 0.0,
     confidence: statistics.Confidence = 0.95,
-    plot: Annotated[Path | None, typer.Option(help="Write error against epsilon (SVG).")] = None,
+    plot: Annotated[Path | None, "Write error against epsilon (SVG)."] = None,
 ) -> None:
     """Show the error of a statistic against epsilon, from public parameters alone.
 

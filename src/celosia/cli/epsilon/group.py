@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from celosia.cli import console, options
 from celosia.cli.epsilon.formatting import format_at_most
 from celosia.cli.frame import JsonOutputs
@@ -39,26 +37,15 @@ class GroupRow:
 
 def group(
     outputs: JsonOutputs,
-    epsilon: Annotated[
-        float | None, typer.Option(*options.EPSILON, help="The promise for one row.")
-    ] = None,
-    delta: Annotated[float, typer.Option(help="With --epsilon: the chance of failure.")] = 0.0,
-    rho: Annotated[
-        float | None, typer.Option(help="Instead: the promise of zero-concentrated privacy.")
-    ] = None,
-    at: Annotated[
-        float,
-        typer.Option(metavar="DELTA", help="With --rho: the delta at which epsilon is shown."),
-    ] = 1e-6,
-    size: Annotated[int, typer.Option(help="Number of rows of one person or group.")] = 1,
-    neighbours: Annotated[
-        Relation, typer.Option(help="The neighbour relation of the promise.")
-    ] = Relation.ADD_REMOVE,
+    epsilon: Annotated[float | None, options.EPSILON, "The promise for one row."] = None,
+    delta: Annotated[float, "With --epsilon: the chance of failure."] = 0.0,
+    rho: Annotated[float | None, "Instead: the promise of zero-concentrated privacy."] = None,
+    at: Annotated[float, "DELTA", "With --rho: the delta at which epsilon is shown."] = 1e-6,
+    size: Annotated[int, "Number of rows of one person or group."] = 1,
+    neighbours: Annotated[Relation, "The neighbour relation of the promise."] = Relation.ADD_REMOVE,
     to: Annotated[
         Relation | None,
-        typer.Option(
-            help="The neighbour relation to convert it to; by default all that follow from it."
-        ),
+        "The neighbour relation to convert it to; by default all that follow from it.",
     ] = None,
 ) -> None:
     """Turn a promise for one row into one for a group, and for rows that are changed.

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from celosia.cli import console
 from celosia.cli.epsilon.formatting import format_at_least
 from celosia.cli.frame import JsonOutputs
@@ -14,11 +12,9 @@ from celosia.core.messages import say
 
 def split(
     outputs: JsonOutputs,
-    total: Annotated[float, typer.Option(help="The epsilon of all releases together.")],
-    releases: Annotated[int, typer.Option(help="How many equal releases there are.")],
-    delta: Annotated[
-        float, typer.Option(help="The chance that the promise fails, for all together.")
-    ] = 1e-6,
+    total: Annotated[float, "The epsilon of all releases together."],
+    releases: Annotated[int, "How many equal releases there are."],
+    delta: Annotated[float, "The chance that the promise fails, for all together."] = 1e-6,
 ) -> None:
     """Divide a total epsilon among equal releases: the inverse of compose.
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from celosia.core.errors import InputError
 from celosia.core.messages import Message, did_you_mean
 from celosia.core.neighbours import Neighbours, Relation
@@ -14,38 +12,27 @@ from celosia.core.neighbours import Neighbours, Relation
 if TYPE_CHECKING:
     from celosia.mechanisms.calibration import AnyMechanism
 
-Confidence = Annotated[
-    float, typer.Option(help="How often the error must not be exceeded, such as 0.95.")
-]
+Confidence = Annotated[float, "How often the error must not be exceeded, such as 0.95."]
 
 
 @dataclass(frozen=True, slots=True)
 class StatisticOptions:
     """The options of a statistic."""
 
-    lower: Annotated[float | None, typer.Option(help="The least value that a row may have.")] = None
-    upper: Annotated[float | None, typer.Option(help="The largest value that a row may have.")] = (
-        None
-    )
-    rows: Annotated[int | None, typer.Option(help="About how many rows there are.")] = None
-    bins: Annotated[int | None, typer.Option(help="How many bins a histogram has.")] = None
-    candidates: Annotated[
-        int | None, typer.Option(help="How many candidates there are to choose.")
-    ] = None
-    questions: Annotated[int | None, typer.Option(help="The largest number of questions.")] = None
-    q: Annotated[float | None, typer.Option("--q", "-q", help="Which quantile, such as 0.9.")] = (
-        None
-    )
+    lower: Annotated[float | None, "The least value that a row may have."] = None
+    upper: Annotated[float | None, "The largest value that a row may have."] = None
+    rows: Annotated[int | None, "About how many rows there are."] = None
+    bins: Annotated[int | None, "How many bins a histogram has."] = None
+    candidates: Annotated[int | None, "How many candidates there are to choose."] = None
+    questions: Annotated[int | None, "The largest number of questions."] = None
+    q: Annotated[float | None, "--q -q", "Which quantile, such as 0.9."] = None
     sensitivity: Annotated[
-        float | None, typer.Option(help="The largest change of the number by one neighbour step.")
+        float | None, "The largest change of the number by one neighbour step."
     ] = None
-    monotone: Annotated[
-        bool, typer.Option("--monotone", help="One neighbour step moves all scores the same way.")
-    ] = False
-    neighbours: Annotated[
-        Relation | None,
-        typer.Option(help="The neighbour relation."),
-    ] = None
+    monotone: Annotated[bool, "--monotone", "One neighbour step moves all scores the same way."] = (
+        False
+    )
+    neighbours: Annotated[Relation | None, "The neighbour relation."] = None
 
     def as_dict(self) -> dict[str, Any]:
         """Those that say something, as plain values."""

@@ -32,7 +32,7 @@ def assess(
     release: Release,
     outputs: ReportOutputs,
     key: KeyFile = None,
-    seed: Annotated[int | None, typer.Option(help="Seed for the random samples.")] = None,
+    seed: Annotated[int | None, "Seed for the random samples."] = None,
 ) -> None:
     """Compare a published graph with its original: paths, clustering, spectrum, communities.
 

@@ -37,20 +37,16 @@ def attack(
     ] = None,
     attacks: Annotated[
         list[str] | None,
-        typer.Option(
-            "--attack",
-            metavar="NAME[:KEY=VALUE,...]",
-            help="Attack with its parameters: degree, refinement, neighbourhood (the default), "
-            "subgraph, hubs, active, links or propagation; repeat it for more.",
-        ),
+        "--attack NAME[:KEY=VALUE,...]",
+        "Attack with its parameters: degree, refinement, neighbourhood (the default), subgraph, "
+        "hubs, active, links or propagation; repeat it for more.",
     ] = None,
     key: KeyFile = None,
     methods: Methods = None,
     exposed: Annotated[
-        Path | None,
-        typer.Option(help="Write the number of candidates of each vertex, by name (CSV)."),
+        Path | None, "Write the number of candidates of each vertex, by name (CSV)."
     ] = None,
-    seed: Annotated[int | None, typer.Option(help="Seed for the random draws.")] = None,
+    seed: Annotated[int | None, "Seed for the random draws."] = None,
 ) -> None:
     """Attack a published graph with what an attacker may know about the original.
 

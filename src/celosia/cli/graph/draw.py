@@ -21,20 +21,14 @@ def draw(
     rules: Rules,
     graph: GraphFile,
     outputs: FileOutputs,
-    output: Annotated[Path, typer.Option("--output", "-o", help="The drawing (SVG).")],
+    output: Annotated[Path, "--output -o", "The drawing (SVG)."],
     after: Annotated[
         Path | None, typer.Argument(help="The published graph, drawn beside it.")
     ] = None,
     key: KeyFile = None,
-    names: Annotated[
-        bool, typer.Option("--names", help="Write the names of up to 60 vertices.")
-    ] = False,
-    most: Annotated[
-        int, typer.Option(help="Number of vertices to draw: those with most edges.")
-    ] = 500,
-    seed: Annotated[
-        int, typer.Option(help="Seed for the layout: another seed gives other positions.")
-    ] = 1,
+    names: Annotated[bool, "--names", "Write the names of up to 60 vertices."] = False,
+    most: Annotated[int, "Number of vertices to draw: those with most edges."] = 500,
+    seed: Annotated[int, "Seed for the layout: another seed gives other positions."] = 1,
 ) -> None:
     """Draw a graph, or the original beside its release: deleted edges dashed, new edges thick.
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from celosia.cli import console, options
 from celosia.cli.frame import JsonOutputs
 from celosia.cli.graph import messages
@@ -17,9 +15,7 @@ def info(
     rules: Rules,
     graph: GraphFile,
     outputs: JsonOutputs,
-    seed: Annotated[
-        int | None, typer.Option(help="Seed for the samples taken from a large graph.")
-    ] = None,
+    seed: Annotated[int | None, "Seed for the samples taken from a large graph."] = None,
 ) -> None:
     """Describe a graph, and count the vertices that are unique when only names are removed.
 

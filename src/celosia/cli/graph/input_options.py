@@ -21,19 +21,13 @@ GraphFile = Annotated[
         "JSON; also packed (.gz)."
     ),
 ]
-KeyFile = Annotated[
-    Path | None,
-    typer.Option("--key", help="The key file that `celosia graph publish --key` wrote."),
-]
+KeyFile = Annotated[Path | None, "--key", "The key file that `celosia graph publish --key` wrote."]
 
 
 Methods = Annotated[
     list[str] | None,
-    typer.Option(
-        "--method",
-        metavar="NAME[:KEY=VALUE,...]",
-        help="Method with its parameters (list: celosia graph methods); repeat it for more.",
-    ),
+    "--method NAME[:KEY=VALUE,...]",
+    "Method with its parameters (list: celosia graph methods); repeat it for more.",
 ]
 
 
@@ -64,32 +58,24 @@ class Rules:
     """How a graph file is read."""
 
     vertices: Annotated[
-        Path | None,
-        typer.Option(help="With an edge list: a table of all vertices, names in the first column."),
+        Path | None, "With an edge list: a table of all vertices, names in the first column."
     ] = None
-    loops: Annotated[
-        LoopRule, typer.Option(help="How to treat loops (edges from a vertex to itself).")
-    ] = LoopRule.DROP
-    repeated: Annotated[RepeatedEdgeRule, typer.Option(help="How to treat repeated edges.")] = (
-        RepeatedEdgeRule.MERGE
+    loops: Annotated[LoopRule, "How to treat loops (edges from a vertex to itself)."] = (
+        LoopRule.DROP
     )
+    repeated: Annotated[RepeatedEdgeRule, "How to treat repeated edges."] = RepeatedEdgeRule.MERGE
     directed: Annotated[
-        DirectionRule,
-        typer.Option(help="How to treat directions: drop them, keep only mutual edges, or refuse."),
+        DirectionRule, "How to treat directions: drop them, keep only mutual edges, or refuse."
     ] = DirectionRule.UNDIRECT
     format_name: Annotated[
         str | None,
-        typer.Option(
-            "--format",
-            help="edges, csv, tsv, graphml, gml, pajek or json. Default: from the file name.",
-        ),
+        "--format",
+        "edges, csv, tsv, graphml, gml, pajek or json. Default: from the file name.",
     ] = None
     header: Annotated[
         bool | None,
-        typer.Option(
-            "--header/--no-header",
-            help="Whether the first line of an edge list has column names. Default: detected.",
-        ),
+        "--header/--no-header",
+        "Whether the first line of an edge list has column names. Default: detected.",
     ] = None
 
     def read(self, path: Path, progress: Progress) -> ReadResult:

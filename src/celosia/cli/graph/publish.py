@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from celosia.cli import console, options
 from celosia.cli.frame import ReleaseOutputs
 from celosia.cli.graph import messages
@@ -41,37 +39,25 @@ def publish(
     outputs: GraphOutputs,
     k_degree: Annotated[
         int | None,
-        typer.Option(
-            "--k-degree",
-            metavar="K",
-            help="k-degree anonymity: every degree is shared by at least K vertices.",
-        ),
+        "--k-degree K",
+        "k-degree anonymity: every degree is shared by at least K vertices.",
     ] = None,
     methods: Methods = None,
     attributes: Annotated[
-        Path | None,
-        typer.Option(help="Recipe that masks vertex attributes. Default: they are not published."),
+        Path | None, "Recipe that masks vertex attributes. Default: they are not published."
     ] = None,
     key: Annotated[
         Path | None,
-        typer.Option(
-            help="Write which vertex has which number (CSV). Keep this file secret: it "
-            "re-identifies every vertex."
-        ),
+        "Write which vertex has which number (CSV). Keep this file secret: it re-identifies every "
+        "vertex.",
     ] = None,
-    keep_names: Annotated[
-        bool, typer.Option("--keep-names", help="Publish the names of the vertices.")
-    ] = False,
+    keep_names: Annotated[bool, "--keep-names", "Publish the names of the vertices."] = False,
     drop_edge_attributes: Annotated[
         bool,
-        typer.Option(
-            "--drop-edge-attributes",
-            help="Leave out edge attributes (weights, times): no method protects them.",
-        ),
+        "--drop-edge-attributes",
+        "Leave out edge attributes (weights, times): no method protects them.",
     ] = False,
-    no_assess: Annotated[
-        bool, typer.Option("--no-assess", help="Do not attack or measure the release.")
-    ] = False,
+    no_assess: Annotated[bool, "--no-assess", "Do not attack or measure the release."] = False,
     seed: options.Seed = None,
 ) -> None:
     """Publish a graph by one or more methods, with random numbers in place of names.

@@ -63,28 +63,18 @@ def release(
     outputs: AnswerOutputs,
     payment: Payment,
     level: Annotated[
-        Level | None,
-        typer.Option(
-            help="edges, histogram: protect one edge (default), or one vertex with its edges."
-        ),
+        Level | None, "edges, histogram: protect one edge (default), or one vertex with its edges."
     ] = None,
-    cap: Annotated[
-        int | None,
-        typer.Option(help="Bound of the degrees; do not choose it from the data."),
-    ] = None,
-    k: Annotated[
-        int | None, typer.Option("--k", help="stars: number of rays of each star. Default: 2.")
-    ] = None,
+    cap: Annotated[int | None, "Bound of the degrees; do not choose it from the data."] = None,
+    k: Annotated[int | None, "--k", "stars: number of rays of each star. Default: 2."] = None,
     delta: Annotated[
-        float | None, typer.Option(help="triangles, stars: use smooth sensitivity with this delta.")
+        float | None, "triangles, stars: use smooth sensitivity with this delta."
     ] = None,
     strategy: Annotated[
-        HistogramStrategy | None,
-        typer.Option(help="histogram: add noise to cumulative counts (default) or to bins."),
+        HistogramStrategy | None, "histogram: add noise to cumulative counts (default) or to bins."
     ] = None,
     confidence: Annotated[
-        float | None,
-        typer.Option(help="Probability that the interval holds the exact answer. Default: 0.95."),
+        float | None, "Probability that the interval holds the exact answer. Default: 0.95."
     ] = None,
     seed: options.NoiseSeed = None,
 ) -> None:

@@ -20,15 +20,10 @@ def sample(
     ],
     outputs: FileOutputs,
     output: Annotated[
-        Path,
-        typer.Option(
-            "--output",
-            "-o",
-            help="File for the world; with several, -1, -2 ... is added to the name.",
-        ),
+        Path, "--output -o", "File for the world; with several, -1, -2 ... is added to the name."
     ],
     worlds: Annotated[int, typer.Option(min=1, max=10_000, help="Number of worlds to draw.")] = 1,
-    seed: Annotated[int | None, typer.Option(help="Seed for the random draws.")] = None,
+    seed: Annotated[int | None, "Seed for the random draws."] = None,
 ) -> None:
     """Sample plain graphs (possible worlds) from an uncertain or a generalised graph.
 

@@ -30,26 +30,19 @@ Output = Annotated[
 ]
 Format = Annotated[
     str | None,
-    typer.Option(
-        "--format",
-        help="turtle, n-triples, rdf/xml, n-quads or trig; by default known from the ending.",
-    ),
+    "--format",
+    "turtle, n-triples, rdf/xml, n-quads or trig; by default known from the ending.",
 ]
-Add = Annotated[bool, typer.Option("--add", help="Add to the facts of the store.")]
-Base = Annotated[str | None, typer.Option(help="The base of relative addresses.")]
+Add = Annotated[bool, "--add", "Add to the facts of the store."]
+Base = Annotated[str | None, "The base of relative addresses."]
 Predicates = Annotated[
-    list[str] | None,
-    typer.Option("--predicate", metavar="IRI", help="Endpoint: only this predicate; repeatable."),
+    list[str] | None, "--predicate IRI", "Endpoint: only this predicate; repeatable."
 ]
-PolicyFile = Annotated[
-    Path | None,
-    typer.Option("--policy", help="Endpoint: only the predicates of this policy."),
-]
+PolicyFile = Annotated[Path | None, "--policy", "Endpoint: only the predicates of this policy."]
 Authorization = Annotated[
-    str | None,
-    typer.Option(metavar="$NAME", help="Endpoint: a variable that holds the Authorization header."),
+    str | None, "$NAME", "Endpoint: a variable that holds the Authorization header."
 ]
-Plain = Annotated[bool, typer.Option("--plain", help="Endpoint: allow http without encryption.")]
+Plain = Annotated[bool, "--plain", "Endpoint: allow http without encryption."]
 
 
 def load(

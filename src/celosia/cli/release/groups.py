@@ -7,8 +7,6 @@ from enum import StrEnum
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from celosia.cli.release.display import ROWS
 from celosia.cli.release.numbers import grid_of
 from celosia.cli.release.run import ReleaseOptions, ReleaseRequest, RowReleaseOptions, Step
@@ -30,19 +28,14 @@ class Method(StrEnum):
 def histogram(
     release: RowReleaseOptions,
     edges: Annotated[
-        str | None,
-        typer.Option(metavar="0,10,20", help="Edges of the bins; each bin ends at the next edge."),
+        str | None, "0,10,20", "Edges of the bins; each bin ends at the next edge."
     ] = None,
     categories: Annotated[
-        str | None,
-        typer.Option(metavar="A,B,C", help="Public list of categories; quote those with commas."),
+        str | None, "A,B,C", "Public list of categories; quote those with commas."
     ] = None,
-    other: Annotated[
-        bool, typer.Option("--other", help="Count all other rows in one more bin.")
-    ] = False,
+    other: Annotated[bool, "--other", "Count all other rows in one more bin."] = False,
     delta: Annotated[
-        float | None,
-        typer.Option(help="Without edges and categories: chance that a rare key is shown."),
+        float | None, "Without edges and categories: chance that a rare key is shown."
     ] = None,
 ) -> None:
     """Release how many rows fall into each bin, or have each key.
@@ -82,14 +75,9 @@ def histogram(
 
 def top(
     release: RowReleaseOptions,
-    categories: Annotated[
-        str,
-        typer.Option(metavar="A,B,C", help="Public list of categories; quote those with commas."),
-    ],
-    count: Annotated[int, typer.Option(help="How many categories to choose.")] = 1,
-    method: Annotated[Method, typer.Option(help="The selection mechanism.")] = (
-        Method.PERMUTE_AND_FLIP
-    ),
+    categories: Annotated[str, "A,B,C", "Public list of categories; quote those with commas."],
+    count: Annotated[int, "How many categories to choose."] = 1,
+    method: Annotated[Method, "The selection mechanism."] = (Method.PERMUTE_AND_FLIP),
 ) -> None:
     """Release which of the declared categories have the most rows; not how many they have.
 
@@ -107,30 +95,16 @@ def top(
 
 def above(
     release: ReleaseOptions,
-    threshold: Annotated[
-        float, typer.Option(help="The threshold: a public number, not from the data.")
-    ],
-    positives: Annotated[
-        int, typer.Option(help="Most positive answers; then the command stops.")
-    ] = 1,
+    threshold: Annotated[float, "The threshold: a public number, not from the data."],
+    positives: Annotated[int, "Most positive answers; then the command stops."] = 1,
     monotone: Annotated[
-        bool,
-        typer.Option("--monotone", help="One neighbour step moves all answers the same way."),
+        bool, "--monotone", "One neighbour step moves all answers the same way."
     ] = False,
-    numeric: Annotated[
-        float,
-        typer.Option(metavar="SHARE", help="Share of epsilon for the values of the positives."),
-    ] = 0.0,
-    sensitivity: Annotated[
-        float, typer.Option(help="The largest change of one answer by one neighbour.")
-    ] = 1.0,
-    unit: Annotated[
-        str, typer.Option(metavar="WORD", help="Name of the privacy unit that one step changes.")
-    ] = "person",
+    numeric: Annotated[float, "SHARE", "Share of epsilon for the values of the positives."] = 0.0,
+    sensitivity: Annotated[float, "The largest change of one answer by one neighbour."] = 1.0,
+    unit: Annotated[str, "WORD", "Name of the privacy unit that one step changes."] = "person",
     grid: Step = None,
-    rounded: Annotated[
-        bool, typer.Option("--rounded", help="Answers may lie between the steps of the grid.")
-    ] = False,
+    rounded: Annotated[bool, "--rounded", "Answers may lie between the steps of the grid."] = False,
 ) -> None:
     """Release which answers in a column reach a threshold, in order, up to --positives of them.
 

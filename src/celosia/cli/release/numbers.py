@@ -6,8 +6,6 @@ from enum import StrEnum
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from celosia.cli.release.display import ROWS
 from celosia.cli.release.run import Lower, ReleaseRequest, RowReleaseOptions, Step, Upper
 
@@ -29,10 +27,7 @@ class Method(StrEnum):
 
 def count(
     release: RowReleaseOptions,
-    equals: Annotated[
-        str | None,
-        typer.Option(metavar="VALUE", help="With --column: count the rows with this value."),
-    ] = None,
+    equals: Annotated[str | None, "VALUE", "With --column: count the rows with this value."] = None,
 ) -> None:
     """Release how many rows a table has, or how many have a value.
 
@@ -82,9 +77,7 @@ def mean(
     release: RowReleaseOptions,
     lower: Lower,
     upper: Upper,
-    method: Annotated[
-        Method, typer.Option(help="normalised has the least error.")
-    ] = Method.NORMALISED,
+    method: Annotated[Method, "normalised has the least error."] = Method.NORMALISED,
     grid: Step = None,
 ) -> None:
     """Release the mean of a column whose values are clipped to bounds.
@@ -115,9 +108,7 @@ def variance(
     release: RowReleaseOptions,
     lower: Lower,
     upper: Upper,
-    deviation: Annotated[
-        bool, typer.Option("--deviation", help="Release the standard deviation instead.")
-    ] = False,
+    deviation: Annotated[bool, "--deviation", "Release the standard deviation instead."] = False,
     grid: Step = None,
 ) -> None:
     """Release the variance, or the standard deviation, of a column clipped to bounds.
@@ -166,10 +157,7 @@ def quantile(
     release: RowReleaseOptions,
     lower: Lower,
     upper: Upper,
-    q: Annotated[
-        list[float],
-        typer.Option("--q", "-q", help="The share of values below it; may be repeated."),
-    ],
+    q: Annotated[list[float], "--q -q", "The share of values below it; may be repeated."],
     grid: Step = None,
 ) -> None:
     """Release one quantile of a column, or several at once for little more than one.

@@ -6,8 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from celosia.cli import options
 from celosia.cli.frame import AnswerOutputs
 from celosia.cli.payment import Payment
@@ -23,14 +21,9 @@ if TYPE_CHECKING:
     from celosia.frames import ColumnType
     from celosia.mechanisms import Mechanism
 
-Lower = Annotated[float, typer.Option(help="Smaller values are raised to this public bound.")]
-Upper = Annotated[float, typer.Option(help="Larger values are lowered to this public bound.")]
-Step = Annotated[
-    float | None,
-    typer.Option(
-        "--grid", metavar="STEP", help="Step that values are rounded to; fine by default."
-    ),
-]
+Lower = Annotated[float, "Smaller values are raised to this public bound."]
+Upper = Annotated[float, "Larger values are lowered to this public bound."]
+Step = Annotated[float | None, "--grid STEP", "Step that values are rounded to; fine by default."]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,29 +48,20 @@ class ReleaseOptions:
     """The options of every `celosia release` command."""
 
     table: options.Input
-    column: Annotated[
-        str | None, typer.Option("--column", "-c", help="The column of the statistic.")
-    ] = None
+    column: Annotated[str | None, "--column -c", "The column of the statistic."] = None
     epsilon: Annotated[
-        float | None,
-        typer.Option(*options.EPSILON, help="The privacy loss: 0.1 to 1 for one answer."),
+        float | None, options.EPSILON, "The privacy loss: 0.1 to 1 for one answer."
     ] = None
     error: Annotated[
-        float | None,
-        typer.Option(help="Instead of --epsilon: the target error; the least epsilon is found."),
+        float | None, "Instead of --epsilon: the target error; the least epsilon is found."
     ] = None
-    size: Annotated[
-        int,
-        typer.Option(help="Approximate number of rows or questions, for the expected error."),
-    ] = 1
+    size: Annotated[int, "Approximate number of rows or questions, for the expected error."] = 1
     confidence: options.Confidence = 0.95
     neighbours: Annotated[
-        Relation,
-        typer.Option(help="Neighbour relation; change-one makes the number of rows public."),
+        Relation, "Neighbour relation; change-one makes the number of rows public."
     ] = Relation.ADD_REMOVE
     explain: Annotated[
-        bool,
-        typer.Option("--explain", help="Read nothing: print the privacy loss and expected error."),
+        bool, "--explain", "Read nothing: print the privacy loss and expected error."
     ] = False
     seed: options.NoiseSeed = None
     outputs: AnswerOutputs
@@ -171,19 +155,13 @@ class RowReleaseOptions(ReleaseOptions):
     """The options of a command about rows of a table, of which one person may have several."""
 
     unit: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COLUMN", help="Protect all rows with the same value here, such as customer."
-        ),
+        str | None, "COLUMN", "Protect all rows with the same value here, such as customer."
     ] = None
     rows_per_unit: Annotated[
-        int | None, typer.Option(help="With --unit: most rows (or keys) that count per unit.")
+        int | None, "With --unit: most rows (or keys) that count per unit."
     ] = None
     may_be_empty: Annotated[
-        bool,
-        typer.Option(
-            "--may-be-empty", help="Also release from an empty table: emptiness is private."
-        ),
+        bool, "--may-be-empty", "Also release from an empty table: emptiness is private."
     ] = False
 
     def units(self) -> dict[str, Any]:

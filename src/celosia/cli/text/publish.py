@@ -213,8 +213,7 @@ def publish(
         typer.Option("--keep-names", help="Publish the names of the files; refused if one tells."),
     ] = False,
     epsilon: Annotated[
-        float | None,
-        typer.Option(*options.EPSILON, help="Refused for prose: see `celosia explain CEL-N040`."),
+        float | None, options.EPSILON, "Refused for prose: see `celosia explain CEL-N040`."
     ] = None,
     seed: Seed = None,
 ) -> None:
