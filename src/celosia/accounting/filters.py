@@ -123,9 +123,6 @@ def epsilon_delta_of(loss: Loss, delta: Fraction | None) -> tuple[Fraction, Frac
     Args:
         loss: of one release.
         delta: the failure to charge where the loss has no pure epsilon and states none.
-
-    Raises:
-        PrivacyError: CEL-B062 it has no price of this kind.
     """
     pure = exact_pure(loss)
     if pure is not None:
@@ -211,11 +208,7 @@ class BasicFilter(Filter):
 
 
 def concentrated_price(loss: Loss, delta: Fraction | None) -> tuple[Fraction, Fraction]:
-    """The (rho, delta) of a release: (epsilon, delta)-DP is delta-approximately epsilon^2/2-zCDP.
-
-    Raises:
-        PrivacyError: CEL-B062 it has none.
-    """
+    """The (rho, delta) of a release: (epsilon, delta)-DP is delta-approximate epsilon^2/2-zCDP."""
     rho = exact_rho(loss)
     if rho is not None:
         return rho, Fraction(0)

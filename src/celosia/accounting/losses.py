@@ -416,11 +416,7 @@ class ComposedLoss(Loss):
 
 
 def parts_of(losses: Iterable[Loss]) -> tuple[Loss, ...]:
-    """The losses of a list, with composed ones taken apart.
-
-    Raises:
-        InputError: CEL-B005 one of them is not a loss.
-    """
+    """The losses of a list, with composed ones taken apart."""
     parts: list[Loss] = []
     for loss in losses:
         if isinstance(loss, ComposedLoss):

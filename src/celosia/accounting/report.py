@@ -37,9 +37,6 @@ def belief_figure(table: BeliefTable, *, delta: float = 0) -> figures.Svg:
     Args:
         table: whose priors are drawn, along the range of its epsilons.
         delta: of the promise.
-
-    Raises:
-        InputError: CEL-B083 more priors than lines can be told apart.
     """
     priors = sorted({row[0].prior for row in table.rows})
     if len(priors) > MOST_LINES:

@@ -19,11 +19,7 @@ def resolve_address(written: str) -> str:
 
 
 def read_variable(written: str) -> str:
-    """The value of a variable that is written as `$NAME`.
-
-    Raises:
-        InputError: CEL-Q204 it is not set.
-    """
+    """The value of a variable that is written as `$NAME`."""
     name = written.removeprefix("$").strip("{}")
     value = os.environ.get(name, "").strip()
     if not value:
@@ -32,11 +28,7 @@ def read_variable(written: str) -> str:
 
 
 def check_address(written: str) -> str:
-    """An address without a password in it.
-
-    Raises:
-        InputError: CEL-Q200 it has one.
-    """
+    """An address without a password in it."""
     from urllib.parse import parse_qs, urlsplit
 
     try:

@@ -89,9 +89,6 @@ def guard_callable(function: Callable[..., Any], *, name: str) -> Callable[..., 
     """The same function, whose exceptions become errors that repeat no data.
 
     Each call gets inputs of its own: one that sorts or empties its list must not change the next.
-
-    Raises:
-        InputError: CEL-A124 it is nothing that can be called with data and a source.
     """
     if isclass(function) or not callable(function):
         raise InputError(
@@ -137,9 +134,6 @@ def parse_json(text: str, *, option: str) -> Any:
 
     >>> parse_json("[1, 2, 3]", option="--first")
     [1, 2, 3]
-
-    Raises:
-        InputError: CEL-A125 it is not.
     """
 
     def refuse(constant: str) -> Any:

@@ -359,11 +359,7 @@ class EngineOutputs:
         return DuckDBTables(address)
 
     def _check_options(self, refused: Mapping[str, bool]) -> None:
-        """Refuse options that do not go together.
-
-        Raises:
-            InputError: CEL-P113.
-        """
+        """Refuse options that do not go together."""
         if self.engine is None:
             if self.url is not None or self.certificate is not None:
                 raise InputError("CEL-P113.no_engine")

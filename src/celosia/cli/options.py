@@ -403,11 +403,7 @@ def note_open_identity(models: Sequence[Model]) -> None:
 
 
 def levels_from(levels: list[str] | None, *, option: str = "--level") -> dict[str, int] | None:
-    """The level of each column that the option names; None if it names none.
-
-    Raises:
-        InputError: CEL-I051 not of the form COLUMN=LEVEL with a whole number.
-    """
+    """The level of each column that the option names; None if it names none."""
     if not levels:
         return None
     given = numbers_by_column(levels, option=option)
@@ -422,9 +418,6 @@ def numbers_by_column(given: Sequence[str], *, option: str) -> dict[str, float]:
 
     >>> numbers_by_column(["age=2", "a=b=0.5"], option="--weight")
     {'age': 2.0, 'a=b': 0.5}
-
-    Raises:
-        InputError: CEL-I051 not of this form, or a column named twice.
     """
     found: dict[str, float] = {}
     for text in given:

@@ -191,11 +191,7 @@ def question_file(written: str) -> Path | None:
 
 
 def read_question(written: str) -> str:
-    """Read the question: the argument itself, a file, or standard input.
-
-    Raises:
-        InputError: CEL-Q216 there is none.
-    """
+    """Read the question: the argument itself, a file, or standard input."""
     source = question_file(written)
     if source is None and written != STDIN:
         return written

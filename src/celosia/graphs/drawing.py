@@ -51,9 +51,6 @@ def layout(graph: Graph, *, rng: Source, rounds: int = _ROUNDS) -> NDArray[np.fl
     >>> layout(g9(), rng=Seeded(1)).shape
     (9, 2)
 
-    Raises:
-        InputError: CEL-G420 more than 500 vertices.
-
     Reference: Fruchterman, Reingold 1991.
     """
     if graph.order > MOST_DRAWN:

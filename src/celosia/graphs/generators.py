@@ -41,10 +41,6 @@ def power_law(order: int, size: int, exponent: float, rng: Source) -> Graph:
     >>> graph.size, bool(graph.degrees.max() > 100)
     (5000, True)
 
-    Raises:
-        InputError: CEL-G051 the exponent is below 2.2, or more than a quarter of all pairs
-            would be edges, so that the heaviest could not be drawn again in reasonable time.
-
     Reference: Chung, Lu 2002.
     """
     _check(order, size)

@@ -67,11 +67,7 @@ class GraphPublishOptions:
         return any(method.is_private for method in self.methods)
 
     def check_edge_attributes(self, reading: ReadResult) -> None:
-        """Refuse a graph whose edges have attributes, unless they may be left out.
-
-        Raises:
-            InputError: CEL-G033 it has some.
-        """
+        """Refuse a graph whose edges have attributes, unless they may be left out."""
         names = list(reading.edge_attributes)
         if self.drop_edge_attributes or not names:
             return

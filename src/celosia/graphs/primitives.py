@@ -88,11 +88,7 @@ class EditSession:
         self._change("rotation", [(pivot, old)], [(pivot, new)])
 
     def switch(self, first: Pair, second: Pair) -> None:
-        """Replace {i, j} and {k, p} by {i, p} and {k, j}: every degree stays.
-
-        Raises:
-            InputError: CEL-G020 as for `add_delete`, or the four vertices are not different.
-        """
+        """Replace {i, j} and {k, p} by {i, p} and {k, j}: every degree stays."""
         (i, j), (k, p) = first, second
         if len({i, j, k, p}) != 4:
             raise InputError("CEL-G020.four_vertices")

@@ -217,11 +217,7 @@ def format_of(path: Path, given: str | None = None) -> Format:
 
 
 def _with_vertices(parsed: ParsedGraph, path: Path) -> ParsedGraph:
-    """The same records among the vertices of a table, isolated ones included.
-
-    Raises:
-        InputError: CEL-G005 an edge has a vertex that the table lacks; CEL-G011 one comes twice.
-    """
+    """The same records among the vertices of a table, isolated ones included."""
     table = read_table(path)
     listed = table.to_series(0)
     names = parsed.names

@@ -109,11 +109,7 @@ def write_key(
 
 
 def read_key(path: Path, original: Graph) -> pl.Series:
-    """The published number of each vertex of the original, as a text, in its order.
-
-    Raises:
-        InputError: CEL-G027 the key is not one of this graph.
-    """
+    """The published number of each vertex of the original, as a text, in its order."""
     table = read_table(path, types=dict.fromkeys(COLUMNS, "string"))
     if tuple(table.columns) != COLUMNS:
         raise InputError("CEL-G027.columns", path=path)

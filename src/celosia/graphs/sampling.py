@@ -81,11 +81,7 @@ def all_non_edges(graph: Graph) -> NDArray[np.int64]:
 
 
 def non_edges(graph: Graph, count: int, rng: Source) -> NDArray[np.int64]:
-    """Keys of `count` different pairs that are no edges, chosen uniformly, sorted.
-
-    Raises:
-        InputError: CEL-G050 the graph has fewer of them.
-    """
+    """Keys of `count` different pairs that are no edges, chosen uniformly, sorted."""
     pairs = pairs_of(graph.order)
     if count > pairs - graph.size:
         raise InputError(

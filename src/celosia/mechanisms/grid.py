@@ -119,11 +119,7 @@ WHOLE = Grid(Fraction(1))
 
 
 def check_grid(grid: object, *, optional: bool = True) -> None:
-    """Refuse what is no grid, such as the step of one; None passes where a grid is optional.
-
-    Raises:
-        InputError: CEL-M008 it is something else.
-    """
+    """Refuse what is no grid, such as the step of one; None passes where a grid is optional."""
     if isinstance(grid, Grid) or (grid is None and optional):
         return
     raise InputError("CEL-M008.not_a_grid", grid=grid)

@@ -85,9 +85,6 @@ def mean_known_size(lower: float, upper: float, *, size: int, neighbours: Neighb
     >>> from celosia.core.neighbours import CHANGE_ONE
     >>> mean_known_size(0, 10, size=100, neighbours=CHANGE_ONE)
     0.1
-
-    Raises:
-        PrivacyError: CEL-M048 the relation makes the number of units private.
     """
     low, high = check_bounds(lower, upper)
     number = check_whole(size, name="size")

@@ -98,11 +98,7 @@ def _takes_numbers(core: AnyMechanism) -> bool:
 def select_rows(
     frame: pl.DataFrame, mechanism: AnyMechanism, column: str | None, unit: str | None
 ) -> tuple[pl.Series, str | None]:
-    """The column that is asked about, fit for the mechanism, and its name.
-
-    Raises:
-        InputError: CEL-M120 to CEL-M123 it cannot be told, is missing, or does not fit.
-    """
+    """The column that is asked about, fit for the mechanism, and its name."""
     core = unwrap(mechanism)
     if column is None:
         if isinstance(core, Count):

@@ -265,11 +265,7 @@ _COERCING = (
 
 
 def check_comparisons(question: Question, policy: Policy, types: DatabaseColumns) -> None:
-    """Refuse a question that compares columns whose types in the database do not go together.
-
-    Raises:
-        QueryRefused: CEL-Q161.
-    """
+    """Refuse a question that compares columns whose types in the database do not go together."""
     for group in _groups(question):
         for one, other in combinations(dict.fromkeys(group), 2):
             kinds = [column_type(types, each.table, each.column) for each in (one, other)]

@@ -142,11 +142,7 @@ def check_owners_of_tables(
 
 
 def refuse_ownerless(policy: Policy, counts: Iterable[OwnerCounts]) -> None:
-    """Refuse rows without an owner that were counted, in tables whose policy says so.
-
-    Raises:
-        InputError: CEL-Q152.
-    """
+    """Refuse rows without an owner that were counted, in tables whose policy says so."""
     for each in counts:
         table = policy.table(each.table)
         if each.is_complete or table is None or not policy.refuses_ownerless(table):

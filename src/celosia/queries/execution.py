@@ -54,11 +54,7 @@ ANYBODY = "anybody"
 
 
 def charge_of(plan: Plan, policy: Policy, request: QueryRequest) -> Request:
-    """What the ledger charges for a plan.
-
-    Raises:
-        QueryRefused: CEL-Q141 the policy names analysts, and none is given.
-    """
+    """What the ledger charges for a plan."""
     if request.analyst is None and policy.analysts:
         raise QueryRefused("CEL-Q141")
     plain = Request(

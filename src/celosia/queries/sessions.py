@@ -131,9 +131,6 @@ def check_unique_tables(tables: Iterable[TablePolicy], execute: Executor, *, dia
     """Check some tables only, in one state of the data.
 
     What the server enforces is believed, and costs nothing; else the values are counted.
-
-    Raises:
-        InputError: CEL-Q152.
     """
     enforced = read_unique_columns(execute, dialect)
     for table in tables:

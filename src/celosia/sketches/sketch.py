@@ -247,11 +247,7 @@ def check_share(word: str, value: object) -> float:
 
 
 def weights(counts: Any, size: int, *, negative: bool = True) -> NDArray[np.int64] | None:
-    """Counts as an array of whole numbers, one for each value; None stays None.
-
-    Raises:
-        InputError: CEL-K004 they are no whole numbers, not as many as values, or below 0.
-    """
+    """Counts as an array of whole numbers, one for each value; None stays None."""
     if counts is None:
         return None
     array = np.asarray(counts.to_numpy() if hasattr(counts, "to_numpy") else counts)

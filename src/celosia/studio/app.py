@@ -28,11 +28,7 @@ REPORT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; s
 
 
 def check_toolkit() -> None:
-    """Refuse to begin without the packages of the extra `studio`; none of them is loaded.
-
-    Raises:
-        EngineError: CEL-W031, one of them is not installed.
-    """
+    """Refuse to begin without the packages of the extra `studio`; none of them is loaded."""
     for package in ("nicegui", "fastapi", "uvicorn", "babel"):
         if find_spec(package) is None:
             raise EngineError("CEL-W031", package=package)

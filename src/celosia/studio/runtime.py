@@ -73,11 +73,7 @@ _running: list[Studio] = []
 
 
 def studio() -> Studio:
-    """The studio that runs.
-
-    Raises:
-        InputError: CEL-W030, none does.
-    """
+    """The studio that runs."""
     if not _running:
         raise InputError("CEL-W030")
     return _running[-1]

@@ -68,10 +68,6 @@ def read_table_file(
 
 
 def check_names(names: Iterable[str]) -> None:
-    """Refuse names that no page could show.
-
-    Raises:
-        InputError: CEL-W060, one is too long.
-    """
+    """Refuse names that no page could show."""
     if any(len(name) > LONGEST_NAME for name in names):
         raise InputError("CEL-W060", longest=LONGEST_NAME)

@@ -163,11 +163,7 @@ class Workbench:
     door: ClassVar[Door]
 
     def __init__(self, work: Work) -> None:
-        """Load the state of a work.
-
-        Raises:
-            InputError: CEL-W076, nothing was read to the end.
-        """
+        """Load the state of a work."""
         self.work = work
         self.state: dict[str, Any] = work.load(self.door.name) or {}
         if not self.state:

@@ -60,11 +60,7 @@ def format_fraction(amount: Fraction) -> str:
 
 
 def parse_amount(text: object) -> Fraction:
-    """The fraction that a text stands for.
-
-    Raises:
-        PrivacyError: CEL-Q104 it is not one that this ledger wrote.
-    """
+    """The fraction that a text stands for."""
     top, slash, bottom = text.partition("/") if isinstance(text, str) else ("", "", "")
     if not (slash and _digits(top) and _digits(bottom) and int(bottom)):
         raise PrivacyError("CEL-Q104.not_an_amount")

@@ -409,9 +409,6 @@ def check_no_traces(files: Iterable[Path]) -> None:
 
     Args:
         files: audit logs and files of tokens; one that does not exist tells nothing.
-
-    Raises:
-        PrivacyError: CEL-Q306.
     """
     for path in files:
         if _has_charges(path):

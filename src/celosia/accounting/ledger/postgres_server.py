@@ -48,9 +48,6 @@ class PostgresServer:
             url: the address, as SQLAlchemy reads it.
             patience: seconds to wait for another process that writes.
             read_only: whether nothing may be made or written.
-
-        Raises:
-            EngineError: CEL-Q101 a package is missing.
         """
         self._url = sa.make_url(url).set(drivername="postgresql+psycopg")
         self._patience = patience

@@ -72,11 +72,7 @@ class Database(Protocol):
 
 
 def parse_location(location: str | Path) -> Path | str:
-    """The file of a ledger, or the address of the server that keeps it.
-
-    Raises:
-        InputError: CEL-Q116 not a location that keeps anything.
-    """
+    """The file of a ledger, or the address of the server that keeps it."""
     if isinstance(location, str) and "://" in location:
         from sqlalchemy import exc, make_url  # 0.2 s, only where there is a URL
 
@@ -133,11 +129,7 @@ class Incident:
 
 
 def check_kind(kind: object) -> None:
-    """Refuse a kind that is not a short word: a message may hold values of the data.
-
-    Raises:
-        InputError: CEL-Q303.
-    """
+    """Refuse a kind that is not a short word: a message may hold values of the data."""
     if not isinstance(kind, str) or not _KIND.fullmatch(kind):
         raise InputError("CEL-Q303", example=EXCEEDED_DEADLINE)
 
@@ -218,11 +210,7 @@ class Store:
             raise PrivacyError("CEL-Q104.replaced") from error
 
     def has_tables(self) -> bool:
-        """Whether there is anything to read.
-
-        Raises:
-            EngineError: CEL-Q114 the database cannot be read; CEL-Q114 there is none.
-        """
+        """Whether there is anything to read."""
         try:
             with self.transaction(writing=False) as connection:
                 return connection.has_table(ENTRIES) and connection.has_table(HEAD)

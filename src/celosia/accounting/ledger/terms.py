@@ -116,12 +116,7 @@ class Terms:
         return Allowance(epsilon=limit.epsilon, delta=limit.delta, filter=name).rule
 
     def check_follows(self, old: Terms, *, enlarge: bool) -> None:
-        """Refuse to go on with a ledger that was kept for something else, or for less.
-
-        Raises:
-            PrivacyError: CEL-Q102 another data set or rule; CEL-Q103 more may be spent than was
-                promised.
-        """
+        """Refuse to go on with a ledger that was kept for something else, or for less."""
         for name, mine, its in (
             ("queries.ledger_part.dataset", self.dataset, old.dataset),
             ("queries.ledger_part.rule", self.rule, old.rule),

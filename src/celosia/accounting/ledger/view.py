@@ -186,11 +186,7 @@ class State:
         return self._total
 
     def account(self, analyst: str) -> Account:
-        """The account of an analyst; that of the data set where analysts have no limits.
-
-        Raises:
-            QueryRefused: CEL-Q109 the policy does not name the analyst.
-        """
+        """The account of an analyst; that of the data set where analysts have no limits."""
         if not self.terms.analysts:
             return self.total
         if analyst not in self._accounts:

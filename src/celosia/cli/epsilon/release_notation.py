@@ -47,12 +47,7 @@ class ReleaseGroup:
 
 
 def parse_releases(written: Mapping[str, Sequence[str] | None]) -> tuple[ReleaseGroup, ...]:
-    """The releases of each option, in the order of `FIELDS`.
-
-    Raises:
-        InputError: CEL-B083 one cannot be read; CEL-B083 there are too many; CEL-B011 there are
-            none.
-    """
+    """The releases of each option, in the order of `FIELDS`."""
     found = tuple(_all(written))
     total = sum(part.times for part in found)
     if not found:

@@ -178,10 +178,6 @@ def statistic(name: str, options: StatisticOptions, *, delta: float) -> Statisti
         name: as in `KINDS`.
         options: of the statistic.
         delta: of the promise; only Gaussian noise is drawn by it.
-
-    Raises:
-        InputError: CEL-B081 no such statistic; CEL-B081 an option is missing; CEL-B081 an option
-            says nothing about it; others by the mechanism.
     """
     if name not in KINDS:
         raise InputError("CEL-B081.unknown", name=name, hint=did_you_mean(name, KINDS), names=NAMES)

@@ -50,11 +50,7 @@ def check(policy: PolicyFile, as_json: options.AsJson = False) -> None:
 
 
 def graph_policy(path: Path) -> tuple[Policy, Graph]:
-    """A policy of a graph, and the graph.
-
-    Raises:
-        InputError: CEL-Q235 it is of tables.
-    """
+    """A policy of a graph, and the graph."""
     from celosia.queries.policy import load_policy
 
     with noting_warnings():

@@ -152,9 +152,6 @@ def numbers(listed: str, *, option: str) -> list[float]:
 
     >>> numbers("0, 10,1e3", option="--edges")
     [0.0, 10.0, 1000.0]
-
-    Raises:
-        InputError: CEL-M129 one of them is not a number.
     """
     try:
         return [float(part) for part in listed.split(",")]

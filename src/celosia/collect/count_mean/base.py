@@ -187,10 +187,6 @@ def least_squares(cells: Floats, shares: Floats, digests: Digests, family: HashF
         shares: the share of all reports that each row has.
         digests: of the candidates.
         family: the hash functions of the rows.
-
-    Raises:
-        InputError: CEL-R018 there are more than half as many candidates as cells, or a candidate
-            is there twice.
     """
     from scipy.sparse.linalg import LinearOperator, lsmr
 

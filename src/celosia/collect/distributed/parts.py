@@ -192,11 +192,7 @@ def merge_parts(protocol: Protocol, parts: Iterable[PartialCount]) -> PartialCou
 
 
 def combine_parts(protocol: Protocol, whole: PartialCount) -> GatheredCounts:
-    """What the last part has come to; an error if anything was refused.
-
-    Raises:
-        InputError: CEL-R082 a file was refused, or there is none.
-    """
+    """What the last part has come to; an error if anything was refused."""
     if not whole.files:
         raise InputError("CEL-R082.no_files", tables=", ".join(TABLES))
     if whole.refused:
@@ -216,11 +212,7 @@ def combine_parts(protocol: Protocol, whole: PartialCount) -> GatheredCounts:
 
 
 def check_each(places: Collection[str], files: Collection[str]) -> None:
-    """Refuse places of which no file was counted, and files that were given twice.
-
-    Raises:
-        InputError: CEL-R082 see above.
-    """
+    """Refuse places of which no file was counted, and files that were given twice."""
     found = [_plain(each) for each in files]
     if len(set(found)) < len(found):
         raise InputError("CEL-R082.twice")

@@ -55,11 +55,7 @@ class TextEncoding:
         return points[order], order
 
     def pieces(self, values: Any) -> Numbers:
-        """The pieces of texts, one row for each text.
-
-        Raises:
-            InputError: CEL-R013 a value is no text, or has characters beyond the alphabet.
-        """
+        """The pieces of texts, one row for each text."""
         points = _points_of(values, self.length)
         points[points == 0] = ord(self.alphabet[-1])  # NumPy ends short texts with zeros
         known, places = self._points
@@ -198,9 +194,6 @@ def combine_pieces(kept: list[Numbers], base: int) -> tuple[Numbers, Numbers]:
 
     The Cartesian product, tag by tag: with T pieces kept at each of p positions and g tags, chance
     alone makes about g (T / g)^p texts.
-
-    Raises:
-        InputError: CEL-R014 there are too many of them.
     """
     by_tag = []
     for keys in kept:

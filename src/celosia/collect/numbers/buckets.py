@@ -56,11 +56,7 @@ class Buckets:
 
 
 def numbers_of(values: Any) -> NDArray[np.float64]:
-    """Values as floats, in one row.
-
-    Raises:
-        InputError: CEL-R035 a value is none.
-    """
+    """Values as floats, in one row."""
     try:
         numbers = np.atleast_1d(np.asarray(values, dtype=np.float64)).reshape(-1)
     except (TypeError, ValueError, OverflowError):  # the last for numbers beyond all floats

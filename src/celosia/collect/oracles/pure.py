@@ -145,9 +145,6 @@ def set_coin(epsilon: float | Fraction, outside: Fraction | int) -> Coin:
     Args:
         epsilon: of the report.
         outside: how many outcomes are outside, for each one inside.
-
-    Raises:
-        InputError: CEL-R052 a coin of 32 bits cannot tell the value from the others.
     """
     ratio = ratio_below(epsilon)
     coin = Coin(floor(WHOLE * ratio / (ratio + outside)))

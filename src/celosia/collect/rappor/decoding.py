@@ -192,9 +192,6 @@ def decode(
     """Select by the positive Lasso, fit the selected by least squares, test each of them.
 
     The tests are corrected for all candidates, not only for the selected ones, as in the paper.
-
-    Raises:
-        InputError: CEL-R034 no such correction.
     """
     from scipy.stats import norm
 

@@ -71,9 +71,6 @@ def candidate_words(
         pieces: of a word.
         most: candidates, also half-way.
 
-    Raises:
-        InputError: CEL-R044 there are more.
-
     >>> pairs = {("c", "a")}, {("c", "t"), ("c", "r")}, {("a", "t"), ("o", "r")}
     >>> candidate_words(dict(zip([(0, 1), (0, 2), (1, 2)], pairs)), 3, most=10)
     ('cat',)

@@ -189,11 +189,7 @@ def normal_form(text: str) -> str:
 
 
 def check_length(length: int, values: int) -> None:
-    """Refuse pseudonyms so short that different values would get the same one.
-
-    Raises:
-        InputError: CEL-I073 fewer than 50 bits for more than 100,000 values.
-    """
+    """Refuse pseudonyms so short that different values would get the same one."""
     if 5 * length < BITS_OF_MANY and values > MANY:
         raise InputError("CEL-I073", bits=5 * length, values=values, needed=BITS_OF_MANY // 5)
 
@@ -208,11 +204,7 @@ def expected_collisions(values: int, *, bits: int) -> float:
 
 
 def check_outside(key: Path, outputs: Sequence[Path]) -> None:
-    """Refuse a key file that would lie inside a folder that is published.
-
-    Raises:
-        InputError: CEL-I072 it would.
-    """
+    """Refuse a key file that would lie inside a folder that is published."""
     place = key.resolve()
     for output in outputs:
         folder = output.resolve()

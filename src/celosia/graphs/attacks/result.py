@@ -168,11 +168,7 @@ def candidate_sizes(original: Numbers, release: Numbers) -> Numbers:
 
 
 def checked_targets(graph: Graph, targets: Iterable[int] | None) -> Numbers:
-    """The vertices to attack: all where none are named.
-
-    Raises:
-        InputError: CEL-G401 a target is no vertex of the graph.
-    """
+    """The vertices to attack: all where none are named."""
     if targets is None:
         return np.arange(graph.order, dtype=np.int64)
     chosen = np.asarray(list(targets))
@@ -183,11 +179,7 @@ def checked_targets(graph: Graph, targets: Iterable[int] | None) -> Numbers:
 
 
 def checked_truth(original: Graph, release: Graph, numbers: Numbers | None) -> Numbers:
-    """The number in the release of each vertex of the original; -1 for one that is not there.
-
-    Raises:
-        InputError: CEL-G402 there is no number for each vertex, or one is not in the release.
-    """
+    """The number in the release of each vertex of the original; -1 for one that is not there."""
     if numbers is None:
         same = np.arange(original.order, dtype=np.int64)
         return np.where(same < release.order, same, -1)

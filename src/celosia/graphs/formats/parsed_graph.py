@@ -80,11 +80,7 @@ class GraphBuilder:
         self._ignored[what] = self._ignored.get(what, 0) + count
 
     def finish(self) -> ParsedGraph:
-        """All that was taken.
-
-        Raises:
-            InputError: CEL-G005 an edge to a vertex that was never declared.
-        """
+        """All that was taken."""
         if len({type(name) for name in self._places}) > 1:  # 1 and "1" in JSON are one name
             written = [str(name) for name in self._places]
             if len(set(written)) < len(written):
@@ -237,11 +233,7 @@ class Counts:
 
 
 def simplify(parsed: ParsedGraph, rules: Rules) -> tuple[Graph, Counts]:
-    """A simple undirected graph, and what was done to get there.
-
-    Raises:
-        InputError: CEL-G006, G007, G008 a rule refuses what is there; CEL-G009 no vertex at all.
-    """
+    """A simple undirected graph, and what was done to get there."""
     order = len(parsed.names)
     if not order:
         raise InputError("CEL-G009.no_vertex")

@@ -96,11 +96,7 @@ def members(block_of_vertex: Blocks) -> list[list[int]]:
 
 
 def check_k(k: int, graph: Graph) -> int:
-    """The least size of a group, where a graph can have such groups.
-
-    Raises:
-        InputError: CEL-G211 otherwise.
-    """
+    """The least size of a group, where a graph can have such groups."""
     if k > graph.order:
         raise InputError("CEL-G211", k=k, order=graph.order)
     return k

@@ -68,11 +68,7 @@ def agrees(published: GeneralisedGraph, graph: Graph, groups: list[list[int]]) -
 
 
 def check_promise(published: GeneralisedGraph, graph: Graph, *, k: int) -> None:
-    """Refuse to publish what does not keep the promise.
-
-    Raises:
-        PrivacyError: CEL-G212 with what is wrong.
-    """
+    """Refuse to publish what does not keep the promise."""
     wrong = violations(published, graph, k=k)
     if wrong:
         raise PrivacyError("CEL-G212", problems=wrong)

@@ -165,11 +165,7 @@ class KDegree(GraphMethod[Graph]):
 
 
 def confirm(graph: Graph, k: int) -> Graph:
-    """The graph, after its degrees have been counted anew.
-
-    Raises:
-        PrivacyError: CEL-G105 some degree is that of fewer than k vertices.
-    """
+    """The graph, after its degrees have been counted anew."""
     reached = degree_anonymity(graph)
     if reached < k:
         raise PrivacyError("CEL-G105.confirm", reached=reached, k=k)

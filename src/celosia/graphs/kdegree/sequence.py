@@ -16,11 +16,7 @@ NO_LIMIT = 2**62
 
 
 def check_k(k: object, order: int) -> None:
-    """Refuse a k that is no whole number of at least 2, or above the number of vertices.
-
-    Raises:
-        InputError: CEL-G100 otherwise.
-    """
+    """Refuse a k that is no whole number of at least 2, or above the number of vertices."""
     number = whole(k)
     if number is None or number < 2:
         raise InputError("CEL-G100.no_k", k=k)

@@ -97,11 +97,7 @@ class RandomSparsification(GraphMethod[Graph]):
 
 
 def check_deletions(graph: Graph, count: int) -> int:
-    """The number of edges to delete, where the graph has as many.
-
-    Raises:
-        InputError: CEL-G056 otherwise.
-    """
+    """The number of edges to delete, where the graph has as many."""
     if count > graph.size:
         raise InputError("CEL-G056", wanted=count, edges=graph.size)
     return count

@@ -116,11 +116,7 @@ class Exchanges:
 
 
 def check_possible(graph: Graph, exchange: Exchange, count: int) -> None:
-    """Refuse exchanges in a graph that certainly has none.
-
-    Raises:
-        InputError: CEL-G054 the graph has too few edges, or every pair is one.
-    """
+    """Refuse exchanges in a graph that certainly has none."""
     needed = 2 if exchange == "switch" else 1
     full = graph.size == pairs_of(graph.order)
     if count and (graph.size < needed or full):

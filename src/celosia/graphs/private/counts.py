@@ -164,11 +164,7 @@ class SubgraphCount(GraphMechanism[int]):
         return None if self.delta is None else smoothness(self.price, self.delta)
 
     def sensitive(self, graph: Graph, *, progress: Progress = silent) -> Sensitive:
-        """The exact count and its local sensitivities. They are private: not for release.
-
-        Raises:
-            InputError: CEL-G304 an edge of so large a graph may move the count beyond 64 bits.
-        """
+        """The exact count and its local sensitivities. They are private: not for release."""
         if self.greatest(check_graph(graph).order) >= self._most_width:
             raise InputError("CEL-G304.too_many_vertices")
         return self._count(graph, progress)

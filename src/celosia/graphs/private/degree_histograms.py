@@ -146,11 +146,7 @@ class BoundedDegreeHistogram(BoundedStatistic[Counts]):
 
 
 def check_strategy(strategy: object) -> None:
-    """Refuse what is neither `cumulative` nor `bins`.
-
-    Raises:
-        InputError: CEL-G305 it is something else.
-    """
+    """Refuse what is neither `cumulative` nor `bins`."""
     if strategy not in get_args(Strategy):
         raise InputError("CEL-G305", strategy=strategy)
 

@@ -137,9 +137,6 @@ def smoothness(epsilon: Fraction, delta: float) -> float:
     A bound that is rounded up by a share of r is still (beta + r)-smooth; twice that is set aside.
 
     Reference: Nissim, Raskhodnikova, Smith 2007, Lemma 2.9, for a continuous law.
-
-    Raises:
-        InputError: CEL-G303 there is no such beta.
     """
     most = log1p(float(epsilon) / (2 * log(2 / delta))) * (1 - 2.0**-40)
     beta = most - 2 * ROUNDING

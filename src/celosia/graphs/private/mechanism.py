@@ -52,22 +52,14 @@ class GraphMechanism(Mechanism[Graph, Output]):
 
 
 def check_graph(graph: object) -> Graph:
-    """Refuse what is no graph.
-
-    Raises:
-        InputError: CEL-G300 it is something else.
-    """
+    """Refuse what is no graph."""
     if isinstance(graph, Graph):
         return graph
     raise InputError("CEL-G300", name=type(graph).__name__)
 
 
 def check_cap(cap: object, *, most: int = LARGEST_CAP) -> int:
-    """A bound of degrees.
-
-    Raises:
-        InputError: CEL-G302 not a whole number in range.
-    """
+    """A bound of degrees."""
     number = whole(cap)
     if number is None or not 1 <= number <= most:
         raise InputError("CEL-G302.no_cap_value", most=most, cap=cap)

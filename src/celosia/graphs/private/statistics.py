@@ -254,11 +254,7 @@ def joint_degrees(
 
 
 def check_level(level: object) -> Level:
-    """Refuse what is neither `edge` nor `vertex`.
-
-    Raises:
-        InputError: CEL-G301 it is something else.
-    """
+    """Refuse what is neither `edge` nor `vertex`."""
     for known in get_args(Level):
         if level == known:
             return known  # type: ignore[no-any-return]

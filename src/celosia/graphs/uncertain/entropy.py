@@ -103,11 +103,7 @@ def degree_entropies(uncertain: UncertainGraph, degrees: NDArray[np.int64]) -> N
 
 
 def check_k(k: object, order: int) -> None:
-    """Refuse a k that no graph of `order` vertices can reach.
-
-    Raises:
-        InputError: CEL-G201 otherwise.
-    """
+    """Refuse a k that no graph of `order` vertices can reach."""
     number = whole(k)
     if number is None or not 1 <= number <= max(order, 1):
         raise InputError("CEL-G201.no_k", order=order, k=k)

@@ -130,9 +130,6 @@ def scale_within_reach(scale: object) -> Fraction:
 
     >>> scale_within_reach(Fraction(20, 3))
     Fraction(20, 3)
-
-    Raises:
-        InputError: CEL-M020 not a number, or out of reach.
     """
     number = exact(scale)
     if number is None or not LEAST <= number <= MOST:
@@ -148,9 +145,6 @@ def parameter_within_reach(parameter: object) -> Fraction:
 
     >>> parameter_within_reach(0.5)
     Fraction(1, 2)
-
-    Raises:
-        InputError: CEL-M020 not a number, or out of reach.
     """
     number = exact(parameter)
     if number is None or not LEAST**2 <= number <= MOST**2:
@@ -260,9 +254,6 @@ def fill(found: NDArray[Any], step: Step, rng: Source, *, words_each: int) -> No
         step: continues from a place in `found`; returns the place and what it used of the stream.
         rng: where the words come from.
         words_each: about how many words an entry takes.
-
-    Raises:
-        PrivacyError: CEL-M021 a draw does not fit into 64 bits.
     """
     done, left, coming = 0, np.empty(0, dtype=np.uint32), None
     with ThreadPoolExecutor(1) as reader:

@@ -101,11 +101,7 @@ def whole_scores(scores: ArrayLike, grid: Grid | None) -> NDArray[np.int64]:
 
 
 def whole_weights(weights: object) -> tuple[int, ...]:
-    """Public base weights of the candidates: whole numbers of at least 0, not all of them 0.
-
-    Raises:
-        InputError: CEL-M064 they are not.
-    """
+    """Public base weights of the candidates: whole numbers of at least 0, not all of them 0."""
     try:
         numbers = [whole(weight) for weight in weights]  # type: ignore[attr-defined]
     except TypeError:

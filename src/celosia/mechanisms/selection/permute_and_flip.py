@@ -93,11 +93,7 @@ def unit_nodes(degree: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
 
 
 def check_few(candidates: int) -> None:
-    """Refuse to compute the chances of very many candidates.
-
-    Raises:
-        InputError: CEL-M071 more than 512.
-    """
+    """Refuse to compute the chances of very many candidates."""
     if candidates > MOST_EXACT:
         raise InputError(
             "CEL-M071.too_many_candidates", most_exact=MOST_EXACT, candidates=candidates

@@ -134,11 +134,7 @@ class NoisyMax(SelectionMechanism[int]):
 
 
 def _check_work(terms: int) -> None:
-    """Refuse a sum of very many terms.
-
-    Raises:
-        InputError: CEL-M071 more than a thousand million.
-    """
+    """Refuse a sum of very many terms."""
     if terms > 10**9:
         raise InputError("CEL-M071.too_many_terms")
 

@@ -52,11 +52,7 @@ def outcomes(queries: int, *, positives: int) -> Iterator[tuple[ThresholdAnswer,
 def log_probability(
     mechanism: SparseMechanism, answers: Answers, outcome: Sequence[Reply]
 ) -> float:
-    """The log of the exact chance that a mechanism gives an outcome for some exact answers.
-
-    Raises:
-        InputError: CEL-M112 the mechanism cannot end like that.
-    """
+    """The log of the exact chance that a mechanism gives an outcome for some exact answers."""
     exact = place_all(answers, grid=mechanism.grid, rounded=mechanism.rounded)
     pattern = [reply is not BELOW for reply in outcome]
     scales = mechanism.scales

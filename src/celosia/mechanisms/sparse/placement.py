@@ -63,11 +63,7 @@ def place_all(answers: ArrayLike, *, grid: Grid, rounded: bool) -> NDArray[np.in
 
 
 def place_threshold(threshold: object, *, grid: Grid) -> int:
-    """A threshold in steps, rounded up: a whole number reaches T exactly when it reaches ceil(T).
-
-    Raises:
-        InputError: CEL-M104 not a finite number within the grid.
-    """
+    """A threshold in steps, rounded up: a whole number reaches T exactly if it reaches ceil(T)."""
     number = exact(threshold)
     if number is None or abs(number) > FARTHEST * grid.step:
         raise InputError("CEL-M104", threshold=threshold)
@@ -75,11 +71,7 @@ def place_threshold(threshold: object, *, grid: Grid) -> int:
 
 
 def steps_moved(sensitivity: Fraction, *, grid: Grid, rounded: bool) -> int:
-    """How many steps a neighbour can move an answer once it is on the grid.
-
-    Raises:
-        InputError: CEL-M106 answers on the grid could not move at all.
-    """
+    """How many steps a neighbour can move an answer once it is on the grid."""
     if rounded:
         return grid.shift(sensitivity)
     # Half a step more than it says: answers are on the grid up to `MOST_SLACK` only, and a

@@ -42,9 +42,6 @@ def drawable(scale: Fraction) -> Fraction:
 
     >>> drawable(Fraction(2, 3))
     Fraction(2, 3)
-
-    Raises:
-        PrivacyError: CEL-M109 it is too wide.
     """
     if scale > WIDEST:
         raise PrivacyError("CEL-M109", widest=WIDEST)

@@ -69,11 +69,7 @@ class Statistic(Mechanism[Rows, Output]):
         return values
 
     def check_filled(self, size: int) -> None:
-        """Refuse no rows, unless they may be.
-
-        Raises:
-            InputError: CEL-M082 there are no rows.
-        """
+        """Refuse no rows, unless they may be."""
         if size == 0 and not self.may_be_empty:
             raise InputError("CEL-M082")
 

@@ -25,9 +25,6 @@ def check_share(share: object, *, name: str) -> Fraction:
 
     >>> check_share(0.25, name="share")
     Fraction(1, 4)
-
-    Raises:
-        InputError: CEL-Q081 not a number from 1e-9 to 0.99.
     """
     number = exact(share)
     if number is None or not Fraction(1, 10**9) <= number <= Fraction(99, 100):
@@ -79,11 +76,7 @@ def check_most(most: object) -> int:
 
 
 def check_add_remove(neighbours: Neighbours) -> None:
-    """Refuse a relation that the proofs here do not cover.
-
-    Raises:
-        PrivacyError: CEL-Q080 a unit is changed rather than added or removed.
-    """
+    """Refuse a relation that the proofs here do not cover."""
     if neighbours.relation is not Relation.ADD_REMOVE:
         raise PrivacyError("CEL-Q080")
 
@@ -176,11 +169,7 @@ def read_contributions(contributions: Any) -> NDArray[np.int64]:
 
 
 def read_totals(totals: Any, length: int) -> list[int]:
-    """Exact totals, one for each cap, refused before any noise is drawn.
-
-    Raises:
-        InputError: CEL-Q081 not so many whole numbers within 2^50.
-    """
+    """Exact totals, one for each cap, refused before any noise is drawn."""
     numbers = read_whole(totals, length)
     if numbers is None or not all(-FARTHEST <= number <= FARTHEST for number in numbers):
         raise InputError("CEL-Q081.totals", length=length)
@@ -188,11 +177,7 @@ def read_totals(totals: Any, length: int) -> list[int]:
 
 
 def read_levels(levels: Any, length: int) -> list[int]:
-    """Numbers of people, one for each cap.
-
-    Raises:
-        InputError: CEL-Q081 not so many whole numbers from 0 to 2^50.
-    """
+    """Numbers of people, one for each cap."""
     numbers = read_whole(levels, length)
     if numbers is None or not all(0 <= number <= FARTHEST for number in numbers):
         raise InputError("CEL-Q081.people", length=length)

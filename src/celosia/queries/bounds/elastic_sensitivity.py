@@ -151,9 +151,6 @@ def row_level_neighbours(policy: Policy, relation: Relation) -> Neighbours:
 
     It bounds what one row of one private table does. A person with rows in several tables, or
     several rows in one, is more than that.
-
-    Raises:
-        QueryRefused: CEL-Q065 the policy protects more than a row.
     """
     private = {
         scan.table.lower()

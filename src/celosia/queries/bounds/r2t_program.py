@@ -118,9 +118,6 @@ def program_totals(
     >>> triangle = Incidence([0, 0, 1, 1, 2, 2], [0, 1, 1, 2, 0, 2], [1, 1, 1])
     >>> program_totals(triangle, (1, 2), grain=16)
     (24, 48)
-
-    Raises:
-        PrivacyError: CEL-Q092 the solver found no provable optimum.
     """
     found: dict[int, int] = {}
     wanted = sorted({int(cap) for cap in caps})

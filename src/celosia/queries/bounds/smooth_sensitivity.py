@@ -110,9 +110,6 @@ def smooth(growth: Growth, *, beta: Fraction, progress: Progress = silent) -> Sm
     >>> from celosia.queries.bounds.growth import Leaf
     >>> print(smooth(Leaf(250, grows=True), beta=choose_beta(0.1, 1e-8)))
     270.459 at distance 132
-
-    Raises:
-        QueryRefused: CEL-Q062 there are too many distances to look at.
     """
     import numpy as np  # `celosia --help` does without it
 

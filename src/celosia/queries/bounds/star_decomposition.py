@@ -104,11 +104,7 @@ class StarDecomposition:
 
 
 def decompose_stars(source: Relation, *, policy: Policy) -> StarDecomposition:
-    """The stars of a basic graph pattern.
-
-    Raises:
-        QueryRefused: CEL-Q070 not a pattern over facts of entities, CEL-Q070 a cap on objects.
-    """
+    """The stars of a basic graph pattern."""
     if policy.graph is None or policy.unit.is_row:
         raise QueryRefused("CEL-Q070.no_entities")
     graph = build_join_graph(source)

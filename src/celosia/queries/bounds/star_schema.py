@@ -66,12 +66,6 @@ def star_bound(
         facts: what is declared of caps; those of the policy if None.
         one_class_each: whether every entity keeps to one class of the policy, in this database and
             in all that may be its neighbours. Nothing enforces it but the owner.
-
-    Raises:
-        QueryRefused: CEL-Q070 not a pattern over facts of entities, CEL-Q070 not a count, or
-            groups, CEL-Q072 what is counted is not where all links start, CEL-Q073 caps are
-            missing for another count, CEL-Q070 a star that no class covers, CEL-Q070 a cap on
-            objects.
     """
     (asked,) = (aggregate,) if aggregate is not None else question.aggregates
     if asked.kind not in COUNTS or question.keys:

@@ -30,9 +30,6 @@ def rewrite_for_postgres(tree: exp.Expr, relation: Relation, *, target: Target) 
         tree: of the question; TRY and TRY_CAST say where it could fail.
         relation: whose columns it speaks of.
         target: the policy, for the types of columns.
-
-    Raises:
-        QueryRefused: CEL-Q127, what cannot be made total.
     """
     if sum(1 for _ in tree.find_all(exp.Mul, exp.Div)) > MOST_FACTORS:
         raise QueryRefused("CEL-Q127.factors", most_factors=MOST_FACTORS)

@@ -267,11 +267,7 @@ def flatten_single_owner(
     fixed: Mapping[str, FixedPoint],
     group_keys: GroupKeys | None,
 ) -> FlatQuery:
-    """The rows of a question, each of which belongs to one person.
-
-    Raises:
-        QueryRefused: CEL-Q120 rows that belong to several people, CEL-Q120 rows without a name.
-    """
+    """The rows of a question, each of which belongs to one person."""
     check_identified(owned)
     if owned.owner_count != 1:
         raise QueryRefused("CEL-Q120.several_people", owner_count=owned.owner_count)
@@ -281,21 +277,13 @@ def flatten_single_owner(
 
 
 def check_identified(owned: OwnedRelation) -> None:
-    """Refuse rows that no unique column identifies.
-
-    Raises:
-        QueryRefused: CEL-Q120.
-    """
+    """Refuse rows that no unique column identifies."""
     if owned.unidentified:
         raise QueryRefused("CEL-Q120.same_rows")
 
 
 def check_limits(thresholds: Sequence[int], groups: int | None = None) -> list[int]:
-    """Thresholds as plain numbers.
-
-    Raises:
-        InputError: CEL-Q130.
-    """
+    """Thresholds as plain numbers."""
     limits = [as_whole(each) for each in thresholds]
     wrong = not limits or any(each is None or not 0 <= each <= FARTHEST for each in limits)
     if wrong or (groups is not None and (as_whole(groups) is None or groups < 1)):

@@ -47,11 +47,7 @@ class KeyDomains:
 
 
 def find_key_domains(question: Question, target: Target) -> KeyDomains:
-    """The public values of each key of GROUP BY: declared, or known from the query itself.
-
-    Raises:
-        QueryRefused: CEL-Q146 too many combinations.
-    """
+    """The public values of each key of GROUP BY: declared, or known from the query itself."""
     lists, undeclared, number = [], [], 1
     for key in question.keys:
         declared = target.declared_column(key.expression, question.source)
@@ -163,11 +159,7 @@ class PlanContext:
         return self.epsilon / count
 
     def check_keys(self) -> None:
-        """Refuse groups that have to be found without a delta.
-
-        Raises:
-            QueryRefused: CEL-Q146 groups without keys, or with keys that are fractions.
-        """
+        """Refuse groups that have to be found without a delta."""
         if self.finds_keys and not self.delta:
             raise QueryRefused("CEL-Q146.no_keys", name=self.keys.undeclared[0])
         for key in self.question.keys if self.finds_keys else ():

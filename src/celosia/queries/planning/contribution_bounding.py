@@ -156,11 +156,7 @@ def r2t_steps(
     releases_candidates: bool,
     terms: Callable[[Total], tuple[ProgramTerm, ...]] | None = None,
 ) -> list[Step]:
-    """One run of R2T for each total and each group; of linear programs, where there are terms.
-
-    Raises:
-        QueryRefused: CEL-Q143 values below 0, or groups to find, CEL-Q146 too many groups.
-    """
+    """One run of R2T for each total and each group; of linear programs, where there are terms."""
     from celosia.queries.planning.r2t import R2TStep  # only where the plan needs it
 
     name = "r2t" if releases_candidates else "r2t-cap"

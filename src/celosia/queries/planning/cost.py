@@ -83,11 +83,7 @@ def estimate_cost(relation: Relation, facts: PublicFacts) -> Cost:
 
 
 def check_cost(cost: Cost) -> None:
-    """Refuse a question that multiplies rows beyond the limits.
-
-    Raises:
-        QueryRefused: CEL-Q320.
-    """
+    """Refuse a question that multiplies rows beyond the limits."""
     if cost.public > MOST_PUBLIC:
         raise QueryRefused("CEL-Q320.public_rows", rows=cost.public, most=MOST_PUBLIC)
     if cost.per_row > MOST_PER_ROW:

@@ -133,11 +133,7 @@ def _choose_mechanisms(context: PlanContext) -> MechanismChoice:
 
 
 def check_method(method: object) -> str | None:
-    """The name of a method, or None for the planner's choice.
-
-    Raises:
-        InputError: CEL-Q142 there is no such method.
-    """
+    """The name of a method, or None for the planner's choice."""
     if method is None or method in METHODS:
         return None if method is None else str(method)
     raise InputError(

@@ -68,11 +68,7 @@ def find_foreign_semi_joins(source: Relation, *, policy: Policy) -> tuple[SemiJo
 def semi_join_terms(
     question: Question, total: Total, foreign: tuple[SemiJoin, ...], *, target: Target
 ) -> tuple[ProgramTerm, ...]:
-    """The programs that a total over rows with, or without, foreign partners is made of.
-
-    Raises:
-        QueryRefused: CEL-Q093 what they cannot be made of.
-    """
+    """The programs that a total over rows with, or without, foreign partners is made of."""
     kept = [each for each in foreign if not each.negated]
     without = [each for each in foreign if each.negated]
     if len(without) > MOST_ANTI_JOINS:

@@ -54,11 +54,7 @@ ignored in silence. Use: epsilon.
             self.add("CEL-Q004", where=where, name=name, hint=hint, options=", ".join(options))
 
     def refuse(self) -> None:
-        """Raise what was noted, as one error; nothing if there was nothing.
-
-        Raises:
-            InputError: the code of a single problem, CEL-Q003 for several.
-        """
+        """Raise what was noted, as one error; nothing if there was nothing."""
         if not self.items:
             return
         listed = [

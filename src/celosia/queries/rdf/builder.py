@@ -69,11 +69,7 @@ class StoreBuilder:
             self.read += pending.result()
 
     def finish(self, facts: Mapping[str, str], *, progress: Progress) -> None:
-        """Make the tables of the store.
-
-        Raises:
-            EngineError: CEL-Q225 two terms have one number.
-        """
+        """Make the tables of the store."""
         self.wait()
         run = self._connection.execute
         progress(Step(Message("queries.rdf.gathering_terms"), 0))
@@ -147,11 +143,7 @@ class StoreBuilder:
 
 @contextmanager
 def build_store(store: Path) -> Iterator[StoreBuilder]:
-    """A building whose result takes the place of `store` if the block ends well.
-
-    Raises:
-        EngineError: CEL-Q224 it could not be written, for want of space or of rights.
-    """
+    """A building whose result takes the place of `store` if the block ends well."""
     import duckdb  # 0.1 s, only where facts are loaded
 
     before = _file_state(store)

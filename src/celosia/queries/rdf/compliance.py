@@ -58,9 +58,6 @@ def check_graph(
         store: the facts.
         policy: of a graph.
         progress: is called for each predicate.
-
-    Raises:
-        InputError: CEL-Q235 the policy is not one of a graph.
     """
     graph = policy.graph
     if graph is None:

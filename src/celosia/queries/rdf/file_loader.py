@@ -71,12 +71,7 @@ def load(
 def _read(
     source: Source, made: StoreBuilder, base: str | None, report_bytes: Callable[[int], None]
 ) -> None:
-    """Hand on all facts of a file.
-
-    Raises:
-        InputError: CEL-Q221 it cannot be read, CEL-Q221 it is broken, CEL-Q227 it holds terms that
-            RDF 1.1 does not know.
-    """
+    """Hand on all facts of a file."""
     try:
         with open_source(source, report_bytes) as reader:
             try:

@@ -53,11 +53,7 @@ class Source:
 
 
 def find_sources(paths: Sequence[str | Path], format_name: str | None) -> list[Source]:
-    """The files to load, which all exist, with the format of each.
-
-    Raises:
-        InputError: CEL-Q221 a format is not known, CEL-Q221 a file is missing or there is none.
-    """
+    """The files to load, which all exist, with the format of each."""
     if not paths:
         raise InputError("CEL-Q221.file_none_given")
     found = []

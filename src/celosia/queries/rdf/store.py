@@ -54,11 +54,7 @@ class GraphStore:
 
     @classmethod
     def open(cls, path: str | Path) -> Self:
-        """Open a store.
-
-        Raises:
-            InputError: CEL-Q228 there is no such file, or it is no store of this version.
-        """
+        """Open a store."""
         import duckdb  # 0.1 s, only where a store is wanted
 
         place = Path(path)

@@ -101,11 +101,7 @@ def parse_into(
 
 
 def check_parser() -> None:
-    """Refuse to begin without pyoxigraph.
-
-    Raises:
-        EngineError: CEL-Q229 it is not installed.
-    """
+    """Refuse to begin without pyoxigraph."""
     try:
         import pyoxigraph  # noqa: F401 - an extra
     except ImportError:

@@ -91,9 +91,6 @@ def canonical_text(term: Any) -> str:
     >>> from rdflib import Literal
     >>> canonical_text(Literal("Adiós", lang="ES"))
     '"Adiós"@es'
-
-    Raises:
-        InputError: CEL-Q220 it is neither an address nor a blank node nor a literal.
     """
     module, name = type(term).__module__.partition(".")[0], type(term).__name__
     if module == "pyoxigraph" and name in ("NamedNode", "BlankNode", "Literal"):
@@ -113,9 +110,6 @@ def address_text(iri: str) -> str:
 
     >>> address_text("http://example.org/a")
     '<http://example.org/a>'
-
-    Raises:
-        InputError: CEL-Q220 it holds a character that no address may.
     """
     if _NO_ADDRESS.search(iri):
         raise InputError("CEL-Q220.not_an_address")

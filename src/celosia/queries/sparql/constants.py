@@ -98,11 +98,7 @@ class TermReader:
     prefixes: Mapping[str, str]
 
     def address(self, node: Any) -> str:
-        """The address of an IRI or a prefixed name.
-
-        Raises:
-            InputError: CEL-Q240, unknown prefixes and relative addresses.
-        """
+        """The address of an IRI or a prefixed name."""
         if name_of(node) == "pname":
             prefix = str(part_of(node, "prefix") or "")
             if prefix not in self.prefixes:
@@ -165,11 +161,7 @@ def negate(constant: Constant) -> Constant:
 
 
 def constant_number(constant: Constant) -> int:
-    """The number of a constant that has to be the very same term as in a fact.
-
-    Raises:
-        QueryRefused: CEL-Q259, a number whose spelling is not known.
-    """
+    """The number of a constant that has to be the very same term as in a fact."""
     if constant.is_shorthand and constant.datatype == XSD + "double":
         raise refusal("CEL-Q259.constant_exponent", most_digits=MOST_DIGITS)
     return constant.number

@@ -25,11 +25,7 @@ from celosia.queries.sql.refusals import AGGREGATES, check_arguments, refusal
 
 
 def encode_tuple(values: Sequence[exp.Expr], at: exp.Expr) -> exp.Expr:
-    """The one expression whose different values are counted.
-
-    Raises:
-        QueryRefused: CEL-Q054, a list without brackets around it.
-    """
+    """The one expression whose different values are counted."""
     first = values[0].unnest() if values else None
     if first is None or len(values) != 1:
         raise refusal("CEL-Q054.without_brackets", at=at)

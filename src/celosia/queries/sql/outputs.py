@@ -285,11 +285,7 @@ def _computed(node: exp.Expr, made: Outputs) -> TypedExpression:
 
 
 def _check_combines(typed: TypedExpression, made: Outputs, node: exp.Expr) -> None:
-    """Refuse a number that follows from one aggregate and written values alone.
-
-    Raises:
-        QueryRefused: CEL-Q051.
-    """
+    """Refuse a number that follows from one aggregate and written values alone."""
     answers = made.answers_behind(typed.tree)
     if typed.kind in NUMBERS and len(answers) == 1 and answers <= set(made.aggregates):
         raise refusal("CEL-Q051.computed_one_aggregate", at=node)

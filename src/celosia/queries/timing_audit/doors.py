@@ -226,11 +226,7 @@ DOORS: dict[str, Door] = {
 
 
 def door_of(name: str) -> Door:
-    """The door of a name.
-
-    Raises:
-        InputError: CEL-A121 there is no such door.
-    """
+    """The door of a name."""
     if name not in DOORS:
         raise InputError(
             "CEL-A121.door_of", name=name, hint=did_you_mean(name, DOORS), doors=", ".join(DOORS)

@@ -80,9 +80,6 @@ def ask_in_processes(parts: Sequence[Asking], told: Told) -> None:
 
     Python runs one thread at a time: in a single process, the planning of some questions would
     delay the answers of others, and the clock would see it.
-
-    Raises:
-        EngineError: CEL-A294 a process has ended before its time.
     """
     context = multiprocessing.get_context("spawn")
     queue: Any = context.Queue()

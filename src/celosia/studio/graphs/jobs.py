@@ -244,11 +244,7 @@ def attack(
     choice: Mapping[str, Any],
     seed: int | None = None,
 ) -> list[dict[str, Any]]:
-    """Run more attacks on the original under numbers, and on the release: `attacks.json`.
-
-    Raises:
-        InputError: CEL-W075, no vertex of the release corresponds to a person.
-    """
+    """Run more attacks on the original under numbers, and on the release: `attacks.json`."""
     from celosia.core.randomness import source
     from celosia.graphs import Graph, method_from
 

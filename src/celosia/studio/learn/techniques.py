@@ -111,11 +111,7 @@ SLUGS = tuple(each.slug for each in TECHNIQUES)
 
 
 def technique_of(slug: str) -> Technique:
-    """The technique with an address.
-
-    Raises:
-        InputError: CEL-W040, there is none.
-    """
+    """The technique with an address."""
     found = next((each for each in TECHNIQUES if each.slug == slug), None)
     if found is None:
         raise InputError("CEL-W040", hint=did_you_mean(slug, SLUGS))

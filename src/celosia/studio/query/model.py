@@ -111,11 +111,7 @@ def method_label(name: str) -> str:
 
 
 def make_sample(folder: Path, sample: str, progress: Progress = silent) -> None:
-    """Write a shop, or the graph of one, and its policy.
-
-    Raises:
-        InputError: CEL-W090, there is no such sample.
-    """
+    """Write a shop, or the graph of one, and its policy."""
     if sample == "shop":
         shop = datasets.tpch(SCALE, seed=1992, maker="celosia", progress=progress)
         shop.save(folder, progress=progress)

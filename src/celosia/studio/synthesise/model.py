@@ -38,9 +38,6 @@ def method_parameters(
 ) -> dict[str, Any]:
     """The parameters of the method with what is declared of its columns.
 
-    Raises:
-        InputError: CEL-W073, a private method lacks the declaration of a column.
-
     >>> choice = {"method": "marginals", "columns": ["age"], "parameters": {"epsilon": 1}}
     >>> method_parameters(choice, {"age": {"bounds": [0, 100]}})
     {'epsilon': 1, 'bounds': {'age': [0, 100]}}
