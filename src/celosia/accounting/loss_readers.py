@@ -7,14 +7,8 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any
 
+from celosia.accounting import losses
 from celosia.accounting.group_privacy import GroupLoss
-from celosia.accounting.losses import (
-    ApproximateLoss,
-    BoundedRangeLoss,
-    ComposedLoss,
-    Loss,
-    PureLoss,
-)
 from celosia.accounting.noise_losses import ConcentratedLoss, GaussianLoss, LaplaceLoss
 from celosia.core.errors import InputError
 from celosia.core.messages import Message
@@ -23,7 +17,7 @@ from celosia.core.numbers import exact, whole
 _FRACTION = re.compile(r"[0-9]+(/0*[1-9][0-9]*)?")
 
 
-def loss_from_dict(values: Mapping[str, Any]) -> Loss:
+def loss_from_dict(values: Mapping[str, Any]) -> losses.Loss:
     """The loss that `Loss.as_dict` wrote; it never promises more than the written one.
 
     Amounts that were written as floats were rounded up, and a float means its shortest decimal.
@@ -64,13 +58,13 @@ def _count(value: object) -> int:
     return number
 
 
-_READERS: dict[str, Callable[[Mapping[str, Any]], Loss]] = {
-    "pure": lambda of: PureLoss(_number(of["epsilon"])),
-    "approximate": lambda of: ApproximateLoss(_number(of["epsilon"]), of["delta"]),
-    "bounded-range": lambda of: BoundedRangeLoss(_number(of["epsilon"])),
+_READERS: dict[str, Callable[[Mapping[str, Any]], losses.Loss]] = {
+    "pure": lambda of: losses.PureLoss(_number(of["epsilon"])),
+    "approximate": lambda of: losses.ApproximateLoss(_number(of["epsilon"]), of["delta"]),
+    "bounded-range": lambda of: losses.BoundedRangeLoss(_number(of["epsilon"])),
     "concentrated": lambda of: ConcentratedLoss(_number(of["rho"])),
     "laplace": lambda of: LaplaceLoss(_number(of["scale"]), _count(of["shift"])),
     "gaussian": lambda of: GaussianLoss(_number(of["variance"]), _count(of["shift"])),
-    "composed": lambda of: ComposedLoss(tuple(loss_from_dict(part) for part in of["parts"])),
+    "composed": lambda of: losses.ComposedLoss(tuple(loss_from_dict(part) for part in of["parts"])),
     "group": lambda of: GroupLoss(loss_from_dict(of["of"]), _count(of["size"])),
 }

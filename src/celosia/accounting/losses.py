@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.accounting import distributions
 from celosia.accounting.amounts import (
     check_chance,
     check_cost,
@@ -21,12 +22,6 @@ from celosia.accounting.amounts import (
     check_order,
     format_amount,
     round_up,
-)
-from celosia.accounting.distributions import (
-    LossDistribution,
-    distribution_from_curve,
-    distribution_from_losses,
-    fitting_step,
 )
 from celosia.core.errors import InputError
 from celosia.core.messages import Message
@@ -129,11 +124,11 @@ class CurveLoss(Loss):
             step: the distance of its losses. Where the losses reach so far that the distribution
                 would not fit into memory, it is doubled as often as needed.
         """
-        return self.on_grid(fitting_step(step, self.reach())).for_dp_accounting()
+        return self.on_grid(distributions.fitting_step(step, self.reach())).for_dp_accounting()
 
-    def on_grid(self, step: float) -> LossDistribution:
+    def on_grid(self, step: float) -> distributions.LossDistribution:
         """The distribution on multiples of a step, rounded against us."""
-        return distribution_from_curve(self.curve, reach=self.reach(), step=step)
+        return distributions.distribution_from_curve(self.curve, reach=self.reach(), step=step)
 
     def reach(self) -> float:
         """A loss that is exceeded at most with a chance that does not count."""
@@ -207,7 +202,7 @@ class PureLoss(CurveLoss):
         """Delta of randomised response: (e^pure - e^epsilon) / (e^pure + 1)."""
         return _response_curve(self.pure, epsilon)
 
-    def on_grid(self, step: float) -> LossDistribution:
+    def on_grid(self, step: float) -> distributions.LossDistribution:
         """The two losses of randomised response, on the grid."""
         return _response(self.pure, 0.0, step)
 
@@ -273,7 +268,7 @@ class ApproximateLoss(CurveLoss):
         """The epsilon: the only finite losses are plus and minus that."""
         return round_up(self.value)
 
-    def on_grid(self, step: float) -> LossDistribution:
+    def on_grid(self, step: float) -> distributions.LossDistribution:
         """Its three losses, on the grid."""
         return _response(round_up(self.value), self.failure, step)
 
@@ -348,10 +343,10 @@ def _response_curve(epsilon: float, at: NDArray[np.float64]) -> NDArray[np.float
     return -np.expm1(np.minimum(at - epsilon, 0.0)) / (1 + exp(-epsilon))
 
 
-def _response(epsilon: float, failure: float, step: float) -> LossDistribution:
+def _response(epsilon: float, failure: float, step: float) -> distributions.LossDistribution:
     likely = (1 - failure) / (1 + exp(-epsilon))
     unlikely = (1 - failure) * exp(-epsilon) / (1 + exp(-epsilon))
-    return distribution_from_losses(
+    return distributions.distribution_from_losses(
         [epsilon, -epsilon], [likely, unlikely], infinity=failure, step=step
     )
 

@@ -11,15 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.accounting.amounts import (
-    check_chance,
-    check_cost,
-    check_noise,
-    check_order,
-    check_shift,
-    format_amount,
-    round_up,
-)
+from celosia.accounting import amounts
 from celosia.accounting.losses import LARGE, CurveLoss, randomised_response_renyi
 
 ROUNDING = 2.0**-50
@@ -41,17 +33,17 @@ class LaplaceLoss(CurveLoss):
     shift: int
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "scale", check_noise(self.scale, name="scale"))
-        object.__setattr__(self, "shift", check_shift(self.shift))
+        object.__setattr__(self, "scale", amounts.check_noise(self.scale, name="scale"))
+        object.__setattr__(self, "shift", amounts.check_shift(self.shift))
 
     @property
     def pure(self) -> float:
         """Shift over scale."""
-        return round_up(self.shift / self.scale)
+        return amounts.round_up(self.shift / self.scale)
 
     def renyi(self, order: float) -> float:
         """The sum over all outcomes, which is three geometric series."""
-        order, total = check_order(order), self.pure
+        order, total = amounts.check_order(order), self.pure
         plain = randomised_response_renyi(total, order)
         rate = total / self.shift
         steep = (2 * order - 1) * rate
@@ -87,7 +79,7 @@ class LaplaceLoss(CurveLoss):
         return {"kind": "laplace", "scale": str(self.scale), "shift": self.shift}
 
     def __str__(self) -> str:
-        return f"LaplaceLoss(scale={format_amount(self.scale)}, shift={self.shift})"
+        return f"LaplaceLoss(scale={amounts.format_amount(self.scale)}, shift={self.shift})"
 
 
 Vector = NDArray[np.float64]
@@ -117,8 +109,8 @@ class GaussianLoss(CurveLoss):
     shift: int
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "variance", check_noise(self.variance, name="variance"))
-        object.__setattr__(self, "shift", check_shift(self.shift))
+        object.__setattr__(self, "variance", amounts.check_noise(self.variance, name="variance"))
+        object.__setattr__(self, "shift", amounts.check_shift(self.shift))
 
     @property
     def pure(self) -> float:
@@ -128,11 +120,11 @@ class GaussianLoss(CurveLoss):
     @property
     def rho(self) -> float:
         """shift^2 / (2 sigma^2)."""
-        return round_up(Fraction(self.shift**2) / (2 * self.variance))
+        return amounts.round_up(Fraction(self.shift**2) / (2 * self.variance))
 
     def renyi(self, order: float) -> float:
         """Order times rho."""
-        return check_order(order) * self.rho
+        return amounts.check_order(order) * self.rho
 
     def curve(self, epsilon: Vector) -> Vector:
         """Delta: P[Y > e sigma^2/shift - shift/2] - e^e P[Y > e sigma^2/shift + shift/2]."""
@@ -148,7 +140,7 @@ class GaussianLoss(CurveLoss):
         return {"kind": "gaussian", "variance": str(self.variance), "shift": self.shift}
 
     def __str__(self) -> str:
-        return f"GaussianLoss(variance={format_amount(self.variance)}, shift={self.shift})"
+        return f"GaussianLoss(variance={amounts.format_amount(self.variance)}, shift={self.shift})"
 
 
 def _summed_curve(variance: float, shift: int, epsilon: Vector) -> Vector:
@@ -257,7 +249,7 @@ class ConcentratedLoss(CurveLoss):
     value: Fraction
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "value", check_cost(self.value, name="rho"))
+        object.__setattr__(self, "value", amounts.check_cost(self.value, name="rho"))
 
     @property
     def pure(self) -> float:
@@ -267,15 +259,15 @@ class ConcentratedLoss(CurveLoss):
     @property
     def rho(self) -> float:
         """The rho."""
-        return round_up(self.value)
+        return amounts.round_up(self.value)
 
     def renyi(self, order: float) -> float:
         """Order times rho."""
-        return check_order(order) * self.rho
+        return amounts.check_order(order) * self.rho
 
     def epsilon(self, delta: float) -> float:
         """The least epsilon over all orders."""
-        wanted = check_chance(delta)
+        wanted = amounts.check_chance(delta)
         if wanted == 0 or not self.value:
             return self.pure
         return 0.0 if wanted == 1 else concentrated_epsilon(self.rho, wanted)
@@ -289,7 +281,7 @@ class ConcentratedLoss(CurveLoss):
         return {"kind": "concentrated", "rho": self.rho}
 
     def __str__(self) -> str:
-        return f"{format_amount(self.value)}-zCDP"
+        return f"{amounts.format_amount(self.value)}-zCDP"
 
 
 def concentrated_epsilon(rho: float, delta: float) -> float:

@@ -10,20 +10,9 @@ from celosia.accounting.advanced_composition import Bound
 from celosia.accounting.belief import PRIORS, BeliefTable, belief_interval
 from celosia.accounting.explanation import Explanation, format_epsilon
 from celosia.accounting.losses import Loss
-from celosia.core import figures
+from celosia.core import figures, report
 from celosia.core.errors import InputError
 from celosia.core.messages import Message, one_unit, say
-from celosia.core.report import (
-    Block,
-    Document,
-    Figure,
-    Heading,
-    KeyFigure,
-    KeyFigures,
-    Notice,
-    Paragraph,
-    Table,
-)
 
 MOST_LINES = 6
 """Lines that can be told apart in one figure."""
@@ -68,7 +57,9 @@ def _places(epsilons: Sequence[float]) -> list[float]:
     return [float(f"{10 ** (low + (high - low) * k / POINTS):.4g}") for k in range(POINTS + 1)]
 
 
-def document(explanation: Explanation, releases: Sequence[tuple[str, Loss, int]]) -> Document:
+def document(
+    explanation: Explanation, releases: Sequence[tuple[str, Loss, int]]
+) -> report.Document:
     """The report of a composition.
 
     Args:
@@ -76,28 +67,28 @@ def document(explanation: Explanation, releases: Sequence[tuple[str, Loss, int]]
         releases: what it is made of: in words, the loss of each, and how many there are.
     """
     best, count = explanation.tightest, len(explanation.loss.parts)
-    blocks: list[Block] = [
-        KeyFigures(
+    blocks: list[report.Block] = [
+        report.KeyFigures(
             [
-                KeyFigure(
+                report.KeyFigure(
                     say("accounting.report.epsilon_of_all"),
                     format_epsilon(best.epsilon),
                     str(best.name),
                 ),
-                KeyFigure(
+                report.KeyFigure(
                     say("accounting.report.delta"),
                     format_epsilon(explanation.delta),
                     say("accounting.report.chance_of_failure"),
                 ),
-                KeyFigure(
+                report.KeyFigure(
                     say("accounting.report.number_of_releases"),
                     say("accounting.number", value=count, form=","),
                     say("accounting.report.same_data"),
                 ),
             ]
         ),
-        Heading(say("accounting.report.released")),
-        Table(
+        report.Heading(say("accounting.report.released")),
+        report.Table(
             [say("accounting.report.kind"), say("accounting.report.releases_column")],
             [[str(words), times] for words, _, times in releases],
         ),
@@ -111,7 +102,7 @@ def document(explanation: Explanation, releases: Sequence[tuple[str, Loss, int]]
         unit="person",
         by=say("accounting.report.all_together"),
     )
-    return Document(
+    return report.Document(
         say("accounting.report.releases"),
         say(
             "accounting.report.promise",
@@ -122,7 +113,7 @@ def document(explanation: Explanation, releases: Sequence[tuple[str, Loss, int]]
     )
 
 
-def _bounds(explanation: Explanation) -> list[Block]:
+def _bounds(explanation: Explanation) -> list[report.Block]:
     best, adaptive = explanation.tightest, explanation.tightest_adaptive
     known = [bound for bound in explanation.bounds if isfinite(bound.epsilon)]
     listed = "; ".join(f"{bound.name}: {format_epsilon(bound.epsilon)}" for bound in known)
@@ -132,11 +123,11 @@ def _bounds(explanation: Explanation) -> list[Block]:
         x_label=say("accounting.report.epsilon"),
         horizontal=True,
     )
-    blocks: list[Block] = [
-        Heading(say("accounting.report.bounds")),
-        Paragraph(say("accounting.report.bounds_text")),
-        Figure(drawn, say("accounting.report.bounds_caption"), f"{listed}."),
-        Table(
+    blocks: list[report.Block] = [
+        report.Heading(say("accounting.report.bounds")),
+        report.Paragraph(say("accounting.report.bounds_text")),
+        report.Figure(drawn, say("accounting.report.bounds_caption"), f"{listed}."),
+        report.Table(
             [
                 say("accounting.report.bound"),
                 say("accounting.report.epsilon"),
@@ -149,7 +140,7 @@ def _bounds(explanation: Explanation) -> list[Block]:
     ]
     if best is not adaptive:
         blocks.append(
-            Notice(
+            report.Notice(
                 say(
                     "accounting.report.adaptive",
                     epsilon=format_epsilon(adaptive.epsilon),
@@ -166,7 +157,9 @@ def _bound_row(bound: Bound, best: Bound) -> list[str]:
     return [str(bound.name), format_epsilon(bound.epsilon), adaptive, remark]
 
 
-def _growth(explanation: Explanation, releases: Sequence[tuple[str, Loss, int]]) -> list[Block]:
+def _growth(
+    explanation: Explanation, releases: Sequence[tuple[str, Loss, int]]
+) -> list[report.Block]:
     """How epsilon grows while the releases of each kind are made in step."""
     places: list[int] = []
     sums: list[float] = []
@@ -197,12 +190,12 @@ def _growth(explanation: Explanation, releases: Sequence[tuple[str, Loss, int]])
         y_label=say("accounting.report.epsilon"),
     )
     return [
-        Heading(say("accounting.report.growth")),
-        Figure(drawn, say("accounting.report.growth_caption"), words),
+        report.Heading(say("accounting.report.growth")),
+        report.Figure(drawn, say("accounting.report.growth_caption"), words),
     ]
 
 
-def belief_blocks(epsilon: float, delta: float, *, unit: str, by: str) -> list[Block]:
+def belief_blocks(epsilon: float, delta: float, *, unit: str, by: str) -> list[report.Block]:
     """How far beliefs can move, as a table under a heading.
 
     Args:
@@ -222,8 +215,8 @@ def belief_blocks(epsilon: float, delta: float, *, unit: str, by: str) -> list[B
             ]
         )
     return [
-        Heading(say("accounting.report.beliefs")),
-        Paragraph(
+        report.Heading(say("accounting.report.beliefs")),
+        report.Paragraph(
             say(
                 "accounting.report.beliefs_text",
                 cause=by,
@@ -231,7 +224,7 @@ def belief_blocks(epsilon: float, delta: float, *, unit: str, by: str) -> list[B
                 two_steps=Message("accounting.report.two_steps"),
             )
         ),
-        Table(belief_header(), rows, numeric=(0, 1, 2)),
+        report.Table(belief_header(), rows, numeric=(0, 1, 2)),
     ]
 
 

@@ -13,15 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from celosia.accounting.amounts import (
-    check_chance,
-    check_epsilon,
-    count_amount,
-    delta_amount,
-    epsilon_amount,
-    raised,
-    round_up,
-)
+from celosia.accounting import amounts
 from celosia.accounting.derived_loss import Vector
 from celosia.accounting.losses import TAIL, CurveLoss, PureLoss
 from celosia.core.messages import Message
@@ -54,10 +46,10 @@ def amplify_by_shuffling(
     Raises:
         InputError: CEL-I060 the epsilon, or the number of reports or choices is wrong.
     """
-    amount = epsilon_amount(local, name="local", most=MOST_LOCAL)
-    reports = count_amount(reports, name="number of reports")
+    amount = amounts.epsilon_amount(local, name="local", most=MOST_LOCAL)
+    reports = amounts.count_amount(reports, name="number of reports")
     if choices is not None:
-        choices = count_amount(choices, name="number of choices", least=2)
+        choices = amounts.count_amount(choices, name="number of choices", least=2)
     return ShuffledLoss(amount, reports, choices)
 
 
@@ -66,14 +58,17 @@ def closed_form(local: float, *, reports: int, delta: float) -> float:
 
     It needs epsilon_0 <= ln(n / (16 ln(2/delta))); elsewhere the local epsilon itself is returned.
     """
-    epsilon = float(epsilon_amount(local, name="local", most=MOST_LOCAL))
-    count, failure = count_amount(reports, name="number of reports"), float(delta_amount(delta))
+    epsilon = float(amounts.epsilon_amount(local, name="local", most=MOST_LOCAL))
+    count, failure = (
+        amounts.count_amount(reports, name="number of reports"),
+        float(amounts.delta_amount(delta)),
+    )
     room = count / (16 * log(2 / failure))
     if room <= 1 or epsilon > log(room):
         return epsilon
     size = exp(epsilon)
     gain = 8 * sqrt(size * log(4 / failure)) / sqrt(count) + 8 * size / count
-    return min(epsilon, raised(log1p((size - 1) / (size + 1) * gain)))
+    return min(epsilon, amounts.raised(log1p((size - 1) / (size + 1) * gain)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,11 +90,11 @@ class ShuffledLoss(CurveLoss):
     @property
     def pure(self) -> float:
         """The local epsilon: with delta 0 shuffling gains nothing."""
-        return round_up(self.local)
+        return amounts.round_up(self.local)
 
     def delta(self, epsilon: float) -> float:
         """The exact hockey-stick divergence of the pair of clone counts, rounded up."""
-        epsilon = check_epsilon(epsilon)
+        epsilon = amounts.check_epsilon(epsilon)
         if epsilon >= self.pure:
             return 0.0
         found = _clones(self.pure, self.reports, None, epsilon)
@@ -122,7 +117,7 @@ class ShuffledLoss(CurveLoss):
 
     def epsilon(self, delta: float) -> float:
         """The least of the numerical bound, the closed form and the local epsilon."""
-        wanted = check_chance(delta)
+        wanted = amounts.check_chance(delta)
         if not 0 < wanted < 1:
             return 0.0 if wanted else self.pure
         return min(self._reach(wanted), closed_form(self.pure, reports=self.reports, delta=wanted))
@@ -203,4 +198,4 @@ def _clones(local: float, reports: int, choices: int | None, epsilon: float) -> 
     terms = np.maximum(0.0, first - exp(epsilon) * second)
     # The rounding of the two tails does not cancel as they do: add it.
     total = float(mass @ (terms + 1e-13 * first)) + float(outside)
-    return min(1.0, raised(weight * total))
+    return min(1.0, amounts.raised(weight * total))

@@ -21,22 +21,12 @@ from celosia.core.progress import Progress, Step, silent
 from celosia.frames.codes import encode
 from celosia.frames.formats import check_readable, open_bytes, unreadable
 from celosia.frames.readers import read as read_table
+from celosia.graphs.formats import parsed_graph
 from celosia.graphs.formats.edge_list import read_edge_list
 from celosia.graphs.formats.gml import read_gml
 from celosia.graphs.formats.graphml import read_graphml
 from celosia.graphs.formats.node_link import read_node_link
 from celosia.graphs.formats.pajek import read_pajek
-from celosia.graphs.formats.parsed_graph import (
-    Counts,
-    DirectionRule,
-    GraphBuilder,
-    LoopRule,
-    ParsedGraph,
-    RepeatedEdgeRule,
-    Rules,
-    simplify,
-    table_of,
-)
 from celosia.graphs.graph import Graph
 
 Format = Literal["edges", "csv", "tsv", "graphml", "gml", "pajek", "json"]
@@ -69,8 +59,8 @@ class ReadResult:
     """A simple graph, and a report of what its reading changed."""
 
     graph: Graph
-    counts: Counts
-    rules: Rules
+    counts: parsed_graph.Counts
+    rules: parsed_graph.Rules
     ignored: tuple[str, ...] = ()
     """What a graph cannot hold, in words, with counts."""
     columns: tuple[str, ...] = ()
@@ -141,9 +131,9 @@ def read(
     path: str | Path,
     *,
     format: Format | None = None,
-    loops: LoopRule = "drop",
-    repeated: RepeatedEdgeRule = "merge",
-    directed: DirectionRule = "undirect",
+    loops: parsed_graph.LoopRule = "drop",
+    repeated: parsed_graph.RepeatedEdgeRule = "merge",
+    directed: parsed_graph.DirectionRule = "undirect",
     vertices: str | Path | None = None,
     header: bool | None = None,
     progress: Progress = silent,
@@ -168,7 +158,7 @@ def read(
         InputError: CEL-G002 to G011, with the line of the fault.
     """
     file = Path(path)
-    rules = Rules(loops=loops, repeated=repeated, directed=directed)
+    rules = parsed_graph.Rules(loops=loops, repeated=repeated, directed=directed)
     kind = format_of(file, format)
     check_readable(file)
     progress(Step(Message("graphs.stage.read"), 0, None))
@@ -187,7 +177,7 @@ def read(
         parsed = parsed if vertices is None else _with_vertices(parsed, Path(vertices))
     del data
     progress(Step(Message("graphs.stage.sort"), 0, None))
-    graph, counts = simplify(parsed, rules)
+    graph, counts = parsed_graph.simplify(parsed, rules)
     return ReadResult(
         graph=graph,
         counts=counts,
@@ -216,7 +206,7 @@ def format_of(path: Path, given: str | None = None) -> Format:
     return cast(Format, found)
 
 
-def _with_vertices(parsed: ParsedGraph, path: Path) -> ParsedGraph:
+def _with_vertices(parsed: parsed_graph.ParsedGraph, path: Path) -> parsed_graph.ParsedGraph:
     """The same records among the vertices of a table, isolated ones included."""
     table = read_table(path)
     listed = table.to_series(0)
@@ -252,9 +242,9 @@ _HERE = Path("the given graph")
 def as_graph(
     given: Any,
     *,
-    loops: LoopRule = "drop",
-    repeated: RepeatedEdgeRule = "merge",
-    directed: DirectionRule = "undirect",
+    loops: parsed_graph.LoopRule = "drop",
+    repeated: parsed_graph.RepeatedEdgeRule = "merge",
+    directed: parsed_graph.DirectionRule = "undirect",
 ) -> ReadResult:
     """A graph from another library's, with a report as that of `read`.
 
@@ -269,18 +259,20 @@ an edge: 1
     Raises:
         InputError: CEL-G012 this is no graph that is known here; others as for `read`.
     """
-    rules = Rules(loops=loops, repeated=repeated, directed=directed)
+    rules = parsed_graph.Rules(loops=loops, repeated=repeated, directed=directed)
     if isinstance(given, ReadResult):
         return given
     if isinstance(given, Graph) and given.order and bool((np.diff(given.keys) > 0).all()):
-        counts = Counts(records=given.size, loops=0, repeated=0, both_ways=0, one_way=0)
+        counts = parsed_graph.Counts(
+            records=given.size, loops=0, repeated=0, both_ways=0, one_way=0
+        )
         return ReadResult(graph=given, counts=counts, rules=rules)  # it is simple and sorted
     parsed = _parse(given, arcs=directed == "mutual")
-    graph, counts = simplify(parsed, rules)
+    graph, counts = parsed_graph.simplify(parsed, rules)
     return ReadResult(graph=graph, counts=counts, rules=rules, ignored=parsed.ignored)
 
 
-def _parse(given: Any, *, arcs: bool) -> ParsedGraph:
+def _parse(given: Any, *, arcs: bool) -> parsed_graph.ParsedGraph:
     if isinstance(given, Graph):
         parsed = _of_pairs(given.edges, arcs=False, order=given.order, edges=given.edge_attributes)
         names = parsed.names if given.labels is None else given.labels
@@ -298,9 +290,9 @@ def _parse(given: Any, *, arcs: bool) -> ParsedGraph:
     raise InputError("CEL-G012.type")
 
 
-def _of_networkx(given: Any) -> ParsedGraph:
+def _of_networkx(given: Any) -> parsed_graph.ParsedGraph:
     """Its vertices may be anything that has a name; edges of a multigraph are repeated edges."""
-    builder = GraphBuilder(_HERE)
+    builder = parsed_graph.GraphBuilder(_HERE)
     names = {vertex: place for place, vertex in enumerate(given.nodes)}
     for place, (_, values) in enumerate(given.nodes(data=True), 1):
         builder.vertex(place - 1, _plain(values), -place)
@@ -328,7 +320,7 @@ def _plain(values: Mapping[Any, Any]) -> dict[str, Any]:
     }
 
 
-def _of_igraph(given: Any) -> ParsedGraph:
+def _of_igraph(given: Any) -> parsed_graph.ParsedGraph:
     """By its documented interface: vcount, get_edgelist, is_directed, and attributes of vs, es."""
     ends = np.array(given.get_edgelist(), dtype=np.int64).reshape(-1, 2)
     parsed = _of_pairs(ends, arcs=bool(given.is_directed()), order=int(given.vcount()))
@@ -344,7 +336,7 @@ def _of_igraph(given: Any) -> ParsedGraph:
     )
 
 
-def _of_sparse(given: Any) -> ParsedGraph:
+def _of_sparse(given: Any) -> parsed_graph.ParsedGraph:
     """A square matrix; entries other than 1 are weights. A symmetric one has no directions."""
     if len(given.shape) != 2 or given.shape[0] != given.shape[1]:
         raise InputError("CEL-G012.not_square")
@@ -361,7 +353,7 @@ def _of_sparse(given: Any) -> ParsedGraph:
     return _of_pairs(ends, arcs=not symmetric, order=int(given.shape[0]), edges=edges)
 
 
-def _of_frame(frame: pl.DataFrame, *, arcs: bool) -> ParsedGraph:
+def _of_frame(frame: pl.DataFrame, *, arcs: bool) -> parsed_graph.ParsedGraph:
     from celosia.frames.codes import encode
 
     if frame.width < 2:
@@ -378,7 +370,7 @@ def _of_frame(frame: pl.DataFrame, *, arcs: bool) -> ParsedGraph:
     codes = found.codes.astype(np.int64).reshape(2, -1)
     rest = frame.select(frame.columns[2:])
     integer = found.values.dtype.is_integer()
-    return ParsedGraph(
+    return parsed_graph.ParsedGraph(
         names=found.values.cast(pl.Int64) if integer else found.values,
         sources=codes[0],
         targets=codes[1],
@@ -389,7 +381,7 @@ def _of_frame(frame: pl.DataFrame, *, arcs: bool) -> ParsedGraph:
 
 def _of_pairs(
     ends: Any, *, arcs: bool, order: int | None = None, edges: pl.DataFrame | None = None
-) -> ParsedGraph:
+) -> parsed_graph.ParsedGraph:
     given = np.asarray(ends, dtype=np.int64)
     if given.min(initial=0) < 0:
         raise _negative()
@@ -399,7 +391,7 @@ def _of_pairs(
     if names is None:  # huge numbers, far apart
         names, places = np.unique(given, return_inverse=True)
         given = places.reshape(given.shape)
-    return ParsedGraph(
+    return parsed_graph.ParsedGraph(
         names=pl.Series("vertex", names),
         sources=given[:, 0].copy(),
         targets=given[:, 1].copy(),
@@ -436,7 +428,7 @@ def _in_64_bits(number: int) -> bool:
 
 def _columns(columns: dict[str, Any], count: int) -> pl.DataFrame | None:
     rows = [{name: column[row] for name, column in columns.items()} for row in range(count)]
-    return table_of(rows) if columns else None
+    return parsed_graph.table_of(rows) if columns else None
 
 
 def _negative() -> InputError:

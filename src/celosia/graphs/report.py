@@ -5,20 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from celosia.core import report
 from celosia.core.messages import Message, say, sentence
 from celosia.core.randomness import Seeded
 from celosia.core.release_report import made_blocks, plain, promise_blocks
-from celosia.core.report import (
-    Block,
-    Details,
-    Document,
-    Facts,
-    Figure,
-    Heading,
-    Notice,
-    Paragraph,
-    Table,
-)
 from celosia.graphs.drawing import draw_comparison
 
 if TYPE_CHECKING:
@@ -38,15 +28,15 @@ LEFT_OUT = {
 """What can be left out, in the order of the report."""
 
 
-def document(release: GraphRelease) -> Document:
+def document(release: GraphRelease) -> report.Document:
     """The whole report, as blocks."""
     guarantee, account = release.guarantee, release.account
-    blocks: list[Block] = []
+    blocks: list[report.Block] = []
     if guarantee.simulation:
-        blocks.append(Notice(str(guarantee), tone="simulation"))
-    blocks += [Notice(str(warning), tone="warning") for warning in release.warnings]
+        blocks.append(report.Notice(str(guarantee), tone="simulation"))
+    blocks += [report.Notice(str(warning), tone="warning") for warning in release.warnings]
     if account.utility is not None or account.attacks:
-        blocks.append(Notice(say("graphs.report.private"), tone="warning"))
+        blocks.append(report.Notice(say("graphs.report.private"), tone="warning"))
     blocks += promise_blocks(guarantee)
     blocks += _methods(release.methods)
     blocks += _left_out(release.left_out)
@@ -55,22 +45,22 @@ def document(release: GraphRelease) -> Document:
     if account.utility is not None:
         blocks += account.utility.blocks()
         if not account.matched:
-            blocks.append(Notice(say("graphs.report.unmatched"), tone="warning"))
+            blocks.append(report.Notice(say("graphs.report.unmatched"), tone="warning"))
     elif account.attacks:
         blocks += [
-            Heading(say("graphs.report.good_for")),
-            Paragraph(say("graphs.report.too_large")),
+            report.Heading(say("graphs.report.good_for")),
+            report.Paragraph(say("graphs.report.too_large")),
         ]
     blocks += made_blocks(release.provenance)
-    return Document(
+    return report.Document(
         say("graphs.report.title"), f"{sentence(guarantee.promise)} {release.data}.", blocks
     )
 
 
-def _methods(methods: Sequence[MethodOutcome]) -> list[Block]:
-    blocks: list[Block] = [
-        Heading(say("graphs.report.done")),
-        Table(
+def _methods(methods: Sequence[MethodOutcome]) -> list[report.Block]:
+    blocks: list[report.Block] = [
+        report.Heading(say("graphs.report.done")),
+        report.Table(
             [say("graphs.report.method"), say("graphs.report.kept")],
             [[each.method, str(each.kept)] for each in methods],
             say("graphs.report.in_order"),
@@ -78,7 +68,7 @@ def _methods(methods: Sequence[MethodOutcome]) -> list[Block]:
     ]
     for each in methods:
         items = [(str(name).replace("_", " "), plain(value)) for name, value in each.facts.items()]
-        blocks += [Details(each.method, [Facts(items)])] if items else []
+        blocks += [report.Details(each.method, [report.Facts(items)])] if items else []
     return blocks
 
 
@@ -95,13 +85,13 @@ def left_out_values(left_out: Mapping[str, Any]) -> list[tuple[str, str]]:
     ]
 
 
-def _left_out(left_out: Mapping[str, Any]) -> list[Block]:
+def _left_out(left_out: Mapping[str, Any]) -> list[report.Block]:
     rows = [[str(words).capitalize(), what] for words, what in left_out_values(left_out)]
     if not rows:
         return []
     return [
-        Heading(say("graphs.report.left_out")),
-        Table(
+        report.Heading(say("graphs.report.left_out")),
+        report.Table(
             [say("graphs.report.what"), say("graphs.report.which")],
             rows,
             say("graphs.report.not_in_release"),
@@ -109,7 +99,7 @@ def _left_out(left_out: Mapping[str, Any]) -> list[Block]:
     ]
 
 
-def _drawing(account: GraphAccount) -> list[Block]:
+def _drawing(account: GraphAccount) -> list[report.Block]:
     """Both graphs, without names, where they are small enough to be seen."""
     if account.drawn is None:
         return []
@@ -120,19 +110,19 @@ def _drawing(account: GraphAccount) -> list[Block]:
     words = say("graphs.report.drawn_words", gone=gone, come=release.size - original.size + gone)
     caption = "graphs.report.drawn_world" if account.world else "graphs.report.drawn_release"
     return [
-        Heading(say("graphs.report.both_graphs")),
-        Figure(picture, say(caption), words),
+        report.Heading(say("graphs.report.both_graphs")),
+        report.Figure(picture, say(caption), words),
     ]
 
 
-def _risk(account: GraphAccount) -> list[Block]:
+def _risk(account: GraphAccount) -> list[report.Block]:
     if not account.attacks:
         return []
     words = "graphs.report.world_attacked" if account.world else "graphs.report.looked_for"
-    blocks: list[Block] = [
-        Heading(say("graphs.report.found")),
-        Paragraph(say(words)),
-        Table(
+    blocks: list[report.Block] = [
+        report.Heading(say("graphs.report.found")),
+        report.Paragraph(say(words)),
+        report.Table(
             [
                 say("graphs.report.attack"),
                 say("graphs.report.exposed_before"),

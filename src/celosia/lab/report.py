@@ -4,24 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from celosia.core import report
 from celosia.core.messages import say
 from celosia.core.progress import Progress, silent
-from celosia.core.report import (
-    Block,
-    Details,
-    Document,
-    Facts,
-    Heading,
-    KeyFigure,
-    KeyFigures,
-    Notice,
-    Table,
-)
 from celosia.lab.findings import Findings, Row, cell_text
 from celosia.lab.study import Study
 
 
-def document(study: Study, findings: Findings, *, progress: Progress = silent) -> Document:
+def document(study: Study, findings: Findings, *, progress: Progress = silent) -> report.Document:
     """The whole report of what a study found, as blocks.
 
     Drawing takes a while where a study has many figures, so it calls `progress`.
@@ -32,29 +22,29 @@ def document(study: Study, findings: Findings, *, progress: Progress = silent) -
         *study.figures(findings, progress),
         *_cells(findings),
     ]
-    return Document(str(study.title), f"{findings}.", tuple(blocks))
+    return report.Document(str(study.title), f"{findings}.", tuple(blocks))
 
 
-def _summary(study: Study, findings: Findings) -> list[Block]:
+def _summary(study: Study, findings: Findings) -> list[report.Block]:
     runs = findings.by_run()
     whole = sum(all(row.matches for row in rows) for rows in runs.values())
     return [
-        Heading(say("lab.report.in_short")),
-        KeyFigures(
+        report.Heading(say("lab.report.in_short")),
+        report.KeyFigures(
             [
-                KeyFigure(
+                report.KeyFigure(
                     say("lab.report.cells_match"),
                     f"{findings.matched:,}",
                     say("lab.report.of", total=findings.checked),
                 ),
-                KeyFigure(
+                report.KeyFigure(
                     say("lab.report.runs_match"),
                     f"{whole:,}",
                     say("lab.report.of", total=len(runs)),
                 ),
             ]
         ),
-        Facts(
+        report.Facts(
             [
                 (say("lab.report.study"), study.name),
                 (say("lab.report.published_in"), str(study.source)),
@@ -64,13 +54,13 @@ def _summary(study: Study, findings: Findings) -> list[Block]:
     ]
 
 
-def _differences(findings: Findings) -> list[Block]:
+def _differences(findings: Findings) -> list[report.Block]:
     wrong = [row for row in findings.rows if not row.matches]
     if not wrong:
         return []
     return [
-        Notice(say("lab.report.differ", cells=len(wrong)), tone="warning"),
-        Table(
+        report.Notice(say("lab.report.differ", cells=len(wrong)), tone="warning"),
+        report.Table(
             [
                 say("lab.report.run"),
                 say("lab.report.cell"),
@@ -86,16 +76,16 @@ def _differences(findings: Findings) -> list[Block]:
     ]
 
 
-def _cells(findings: Findings) -> list[Block]:
+def _cells(findings: Findings) -> list[report.Block]:
     return [
-        Heading(say("lab.report.by_cell")),
+        report.Heading(say("lab.report.by_cell")),
         *(_run(name, rows) for name, rows in findings.by_run().items()),
     ]
 
 
-def _run(name: str, rows: Sequence[Row]) -> Details:
+def _run(name: str, rows: Sequence[Row]) -> report.Details:
     matched = sum(row.matches for row in rows)
-    table = Table(
+    table = report.Table(
         [
             say("lab.report.cell"),
             say("lab.report.published"),
@@ -114,4 +104,6 @@ def _run(name: str, rows: Sequence[Row]) -> Details:
         caption=say("lab.report.run_caption", name=name),
         numeric=(1, 2),
     )
-    return Details(say("lab.report.run_title", name=name, matched=matched, rows=len(rows)), [table])
+    return report.Details(
+        say("lab.report.run_title", name=name, matched=matched, rows=len(rows)), [table]
+    )

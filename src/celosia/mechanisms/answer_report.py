@@ -9,21 +9,9 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from celosia.accounting.report import belief_blocks
-from celosia.core import figures
+from celosia.core import figures, report
 from celosia.core.figures.svg import SVG_NAMESPACE, Svg
 from celosia.core.messages import say, sentence
-from celosia.core.report import (
-    Block,
-    Document,
-    Facts,
-    Figure,
-    Heading,
-    KeyFigure,
-    KeyFigures,
-    Notice,
-    Paragraph,
-    Table,
-)
 from celosia.mechanisms.values import short
 
 if TYPE_CHECKING:
@@ -38,7 +26,7 @@ LEFT, RIGHT = 90, 510
 """Where the ends of an interval lie on its drawing."""
 
 
-def document(answer: NoisyAnswer) -> Document:
+def document(answer: NoisyAnswer) -> report.Document:
     """The whole report, as blocks."""
     blocks = opening_blocks(answer.guarantee, answer.warnings)
     blocks += _many(answer) if isinstance(answer.value, (dict, list)) else _one(answer)
@@ -51,32 +39,32 @@ def document(answer: NoisyAnswer) -> Document:
             by=say("mechanisms.answer_report.this_answer"),
         )
     blocks += _provenance(answer)
-    return Document(str(answer.question), f"{answer.guarantee.promise}.", tuple(blocks))
+    return report.Document(str(answer.question), f"{answer.guarantee.promise}.", tuple(blocks))
 
 
-def opening_blocks(guarantee: Guarantee, warnings: Iterable[str]) -> list[Block]:
+def opening_blocks(guarantee: Guarantee, warnings: Iterable[str]) -> list[report.Block]:
     """What a reader must know first, and the heading of the answer itself."""
-    blocks: list[Block] = []
+    blocks: list[report.Block] = []
     if guarantee.simulation:
-        blocks.append(Notice(str(guarantee), tone="simulation"))
-    blocks += [Notice(sentence(warning), tone="warning") for warning in warnings]
-    return [*blocks, Heading(say("mechanisms.answer_report.answer"))]
+        blocks.append(report.Notice(str(guarantee), tone="simulation"))
+    blocks += [report.Notice(sentence(warning), tone="warning") for warning in warnings]
+    return [*blocks, report.Heading(say("mechanisms.answer_report.answer"))]
 
 
-def _one(answer: NoisyAnswer) -> list[Block]:
+def _one(answer: NoisyAnswer) -> list[report.Block]:
     cards = [
-        KeyFigure(
+        report.KeyFigure(
             say("mechanisms.answer_report.answer_label"),
             short(answer.value),
             say("mechanisms.answer_report.exact_noise"),
         )
     ]
     if answer.interval is None:
-        return [KeyFigures(cards)]
+        return [report.KeyFigures(cards)]
     low, high = map(short, answer.interval)
     confidence = 100 * answer.confidence
     cards.append(
-        KeyFigure(
+        report.KeyFigure(
             say("mechanisms.answer_report.interval", confidence=confidence),
             say("mechanisms.answer_report.from_to", low=low, high=high),
             say("mechanisms.answer_report.holds_exact"),
@@ -86,13 +74,13 @@ def _one(answer: NoisyAnswer) -> list[Block]:
     caption = say("mechanisms.answer_report.interval_caption", confidence=confidence)
     value = short(answer.value)
     words = say("mechanisms.answer_report.interval_words", value=value, low=low, high=high)
-    return [KeyFigures(cards), Figure(drawing, caption, words)]
+    return [report.KeyFigures(cards), report.Figure(drawing, caption, words)]
 
 
-def _many(answer: NoisyAnswer) -> list[Block]:
+def _many(answer: NoisyAnswer) -> list[report.Block]:
     frame = answer.frame()
     if not frame.height:
-        return [Paragraph(say("mechanisms.answer_report.nothing"))]
+        return [report.Paragraph(say("mechanisms.answer_report.nothing"))]
     labels = answer.value if isinstance(answer.value, dict) else range(1, frame.height + 1)
     names = [str(label) for label in labels]
     bounds = [say("mechanisms.answer_report.at_least"), say("mechanisms.answer_report.at_most")]
@@ -100,14 +88,14 @@ def _many(answer: NoisyAnswer) -> list[Block]:
     header = ["", answers, *(bounds if answer.interval else [])]
     shown = frame.drop("key", strict=False)
     rows = [[name, *map(short, row)] for name, row in zip(names, shown.iter_rows(), strict=True)]
-    table = Table(header, rows)
+    table = report.Table(header, rows)
     if len(names) > MOST_BARS or not frame["value"].dtype.is_numeric():
         return [table]
     chart = figures.bars(names, {answers: [float(value) for value in frame["value"]]})
     caption = say("mechanisms.answer_report.numbers_caption")
     if frame["value"].min() < 0:  # type: ignore[operator]
         caption = say("mechanisms.answer_report.numbers_caption_below_zero")
-    return [Figure(chart, caption, short(answer.value)), table]
+    return [report.Figure(chart, caption, short(answer.value)), table]
 
 
 def on_a_line(value: float, interval: tuple[float, float]) -> Svg:
@@ -136,7 +124,7 @@ def on_a_line(value: float, interval: tuple[float, float]) -> Svg:
     )
 
 
-def guarantee_blocks(guarantee: Guarantee, *, no_neighbours: str = "") -> list[Block]:
+def guarantee_blocks(guarantee: Guarantee, *, no_neighbours: str = "") -> list[report.Block]:
     """What is promised, and what it rests on.
 
     Args:
@@ -154,15 +142,19 @@ def guarantee_blocks(guarantee: Guarantee, *, no_neighbours: str = "") -> list[B
     words = sentence(guarantee.protects)
     if guarantee.simulation:
         words = say("mechanisms.answer_report.only_simulation", protects=words)
-    return [Heading(say("mechanisms.answer_report.promised")), Paragraph(words), Facts(facts)]
+    return [
+        report.Heading(say("mechanisms.answer_report.promised")),
+        report.Paragraph(words),
+        report.Facts(facts),
+    ]
 
 
-def provenance_blocks(made: Provenance, facts: Iterable[tuple[str, str]]) -> list[Block]:
+def provenance_blocks(made: Provenance, facts: Iterable[tuple[str, str]]) -> list[report.Block]:
     """How an answer was made: facts of its own, then those that every answer has."""
     seed = say("mechanisms.answer_report.no_seed") if made.seed is None else str(made.seed)
     return [
-        Heading(say("mechanisms.answer_report.made")),
-        Facts(
+        report.Heading(say("mechanisms.answer_report.made")),
+        report.Facts(
             [
                 *facts,
                 (say("mechanisms.answer_report.made_at"), made.created),
@@ -173,7 +165,7 @@ def provenance_blocks(made: Provenance, facts: Iterable[tuple[str, str]]) -> lis
     ]
 
 
-def _provenance(answer: NoisyAnswer) -> list[Block]:
+def _provenance(answer: NoisyAnswer) -> list[report.Block]:
     made = answer.provenance
     facts = [(_label(name), str(value)) for name, value in made.parameters.items()]
     facts.append((say("mechanisms.answer_report.loss"), _in_words(answer.loss)))

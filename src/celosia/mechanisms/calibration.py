@@ -18,14 +18,8 @@ from celosia.accounting.belief import (
 )
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.messages import Message, say
+from celosia.mechanisms import parameters
 from celosia.mechanisms.mechanism import DIGITS, Mechanism
-from celosia.mechanisms.parameters import (
-    LEAST_EPSILON,
-    MOST_EPSILON,
-    check_confidence,
-    check_delta,
-    check_epsilon,
-)
 
 EPSILONS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 AnyMechanism = Mechanism[Any, Any]
@@ -87,10 +81,10 @@ def error_curve(
     Raises:
         InputError: CEL-I060 an epsilon or the confidence is out of range.
     """
-    share = check_confidence(confidence)
+    share = parameters.check_confidence(confidence)
     points = []
     for epsilon in epsilons:
-        tried = _with_price(mechanism, check_epsilon(epsilon, name=mechanism.parameter))
+        tried = _with_price(mechanism, parameters.check_epsilon(epsilon, name=mechanism.parameter))
         points.append(ErrorPoint(float(epsilon), float(tried.accuracy(share, size=size))))
     return ErrorCurve(mechanism.parameter, share, size, tuple(points))
 
@@ -181,7 +175,7 @@ def choose_epsilon(mechanism: AnyMechanism, targets: Targets) -> EpsilonRecommen
         PrivacyError: CEL-B071 the targets contradict each other; CEL-B071 a risk target, or
             CEL-M011 the target error, cannot be met at all.
     """
-    delta = check_delta(targets.delta, zero=True)
+    delta = parameters.check_delta(targets.delta, zero=True)
     most = targets.most_epsilon()
     if targets.error is None:
         if most == inf:
@@ -219,7 +213,7 @@ def _largest(mechanism: AnyMechanism, most: float, delta: float) -> AnyMechanism
     def holds(price: Fraction) -> bool:
         return _with_price(mechanism, price).privacy_loss().epsilon(delta) <= most
 
-    low, high = LEAST_EPSILON, MOST_EPSILON
+    low, high = parameters.LEAST_EPSILON, parameters.MOST_EPSILON
     if not holds(low):
         raise PrivacyError(
             "CEL-B071.targets_no_price", parameter=mechanism.parameter, most=most, delta=delta
@@ -230,7 +224,7 @@ def _largest(mechanism: AnyMechanism, most: float, delta: float) -> AnyMechanism
         middle = Fraction(float(low * high) ** 0.5)
         low, high = (middle, high) if holds(middle) else (low, middle)
     step = Fraction(10) ** (floor(log10(low)) + 1 - DIGITS)
-    return _with_price(mechanism, max(LEAST_EPSILON, low // step * step))
+    return _with_price(mechanism, max(parameters.LEAST_EPSILON, low // step * step))
 
 
 def _with_price(mechanism: AnyMechanism, price: Fraction) -> AnyMechanism:

@@ -3,19 +3,8 @@
 from __future__ import annotations
 
 from celosia.accounting.report import belief_header
-from celosia.core import figures
+from celosia.core import figures, report
 from celosia.core.messages import one_unit, say, sentence
-from celosia.core.report import (
-    Block,
-    Document,
-    Facts,
-    Figure,
-    Heading,
-    KeyFigure,
-    KeyFigures,
-    Paragraph,
-    Table,
-)
 from celosia.mechanisms.calibration import EpsilonRecommendation, ErrorCurve, Targets, error_curve
 from celosia.mechanisms.parameters import LEAST_EPSILON, MOST_EPSILON
 
@@ -45,7 +34,7 @@ def curve_figure(curve: ErrorCurve, *, words: str, unit: str) -> figures.Svg:
 
 def document(
     recommendation: EpsilonRecommendation, *, words: str, unit: str, size: int, targets: Targets
-) -> Document:
+) -> report.Document:
     """The report of a recommendation, as blocks.
 
     Args:
@@ -55,7 +44,7 @@ def document(
         size: as in `Mechanism.accuracy`.
         targets: that it meets.
     """
-    return Document(
+    return report.Document(
         say("mechanisms.calibration_report.title", words=words),
         sentence(recommendation.reason),
         (
@@ -67,7 +56,7 @@ def document(
     )
 
 
-def _numbers(recommendation: EpsilonRecommendation, unit: str) -> list[Block]:
+def _numbers(recommendation: EpsilonRecommendation, unit: str) -> list[report.Block]:
     price = float(getattr(recommendation.mechanism, recommendation.mechanism.parameter))
     promise = say("mechanisms.calibration_report.delta_zero")
     if recommendation.delta:
@@ -77,10 +66,12 @@ def _numbers(recommendation: EpsilonRecommendation, unit: str) -> list[Block]:
             delta=recommendation.delta,
         )
     return [
-        KeyFigures(
+        report.KeyFigures(
             [
-                KeyFigure(say("mechanisms.calibration_report.epsilon"), _number(price), promise),
-                KeyFigure(
+                report.KeyFigure(
+                    say("mechanisms.calibration_report.epsilon"), _number(price), promise
+                ),
+                report.KeyFigure(
                     say("mechanisms.calibration_report.error_at_most"),
                     _number(recommendation.error),
                     say(
@@ -89,7 +80,7 @@ def _numbers(recommendation: EpsilonRecommendation, unit: str) -> list[Block]:
                         confidence=100 * recommendation.confidence,
                     ),
                 ),
-                KeyFigure(
+                report.KeyFigure(
                     say("mechanisms.calibration_report.advantage"),
                     _number(recommendation.advantage, ".1%"),
                     say("mechanisms.calibration_report.advantage_note"),
@@ -99,7 +90,7 @@ def _numbers(recommendation: EpsilonRecommendation, unit: str) -> list[Block]:
     ]
 
 
-def _targets(targets: Targets) -> list[Block]:
+def _targets(targets: Targets) -> list[report.Block]:
     rows = []
     if targets.error is not None:
         value = say(
@@ -120,10 +111,12 @@ def _targets(targets: Targets) -> list[Block]:
             "mechanisms.calibration_report.advantage_value", advantage=100 * targets.advantage
         )
         rows.append((say("mechanisms.calibration_report.advantage"), value))
-    return [Heading(say("mechanisms.calibration_report.targets")), Facts(rows)]
+    return [report.Heading(say("mechanisms.calibration_report.targets")), report.Facts(rows)]
 
 
-def _error(recommendation: EpsilonRecommendation, words: str, unit: str, size: int) -> list[Block]:
+def _error(
+    recommendation: EpsilonRecommendation, words: str, unit: str, size: int
+) -> list[report.Block]:
     price = float(getattr(recommendation.mechanism, recommendation.mechanism.parameter))
     tried = [float(f"{price * factor:.4g}") for factor in AROUND]
     allowed = [each for each in tried if LEAST_EPSILON <= each <= MOST_EPSILON]
@@ -136,13 +129,13 @@ def _error(recommendation: EpsilonRecommendation, words: str, unit: str, size: i
         for epsilon, error in rows
     ]
     return [
-        Heading(say("mechanisms.calibration_report.cost")),
-        Figure(
+        report.Heading(say("mechanisms.calibration_report.cost")),
+        report.Figure(
             curve_figure(curve, words=words, unit=unit),
             say("mechanisms.calibration_report.cost_caption"),
             f"{'; '.join(points)}.",
         ),
-        Table(
+        report.Table(
             [
                 say("mechanisms.calibration_report.epsilon_column"),
                 say("mechanisms.calibration_report.error_in", unit=unit),
@@ -153,7 +146,7 @@ def _error(recommendation: EpsilonRecommendation, words: str, unit: str, size: i
     ]
 
 
-def _risk(recommendation: EpsilonRecommendation) -> list[Block]:
+def _risk(recommendation: EpsilonRecommendation) -> list[report.Block]:
     neighbours = recommendation.mechanism.neighbours
     rows = [
         [
@@ -164,15 +157,15 @@ def _risk(recommendation: EpsilonRecommendation) -> list[Block]:
         for belief in recommendation.beliefs
     ]
     return [
-        Heading(say("mechanisms.calibration_report.risk")),
-        Paragraph(
+        report.Heading(say("mechanisms.calibration_report.risk")),
+        report.Paragraph(
             say(
                 "mechanisms.calibration_report.risk_text",
                 neighbours=neighbours.message,
                 one=one_unit(neighbours.unit),
             )
         ),
-        Table(belief_header(), rows, numeric=(0, 1, 2)),
+        report.Table(belief_header(), rows, numeric=(0, 1, 2)),
     ]
 
 

@@ -9,23 +9,9 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from celosia.accounting.report import belief_blocks
-from celosia.core import figures
+from celosia.core import figures, report
 from celosia.core.messages import Message, say, sentence
-from celosia.core.report import (
-    Block,
-    Document,
-    Figure,
-    KeyFigure,
-    KeyFigures,
-    Paragraph,
-    Table,
-)
-from celosia.mechanisms.answer_report import (
-    guarantee_blocks,
-    on_a_line,
-    opening_blocks,
-    provenance_blocks,
-)
+from celosia.mechanisms import answer_report
 from celosia.mechanisms.values import short
 
 if TYPE_CHECKING:
@@ -37,13 +23,13 @@ MOST_ROWS = 1000
 """Rows that a report shows."""
 
 
-def document(answer: QueryAnswer) -> Document:
+def document(answer: QueryAnswer) -> report.Document:
     """The whole report, as blocks."""
-    blocks = opening_blocks(answer.guarantee, answer.warnings)
+    blocks = answer_report.opening_blocks(answer.guarantee, answer.warnings)
     is_number = len(answer.rows) == 1 and len(answer.rows[0]) == 1
     blocks += _number_blocks(answer) if is_number else _table_blocks(answer)
     none = say("queries.report.no_neighbours")
-    blocks += guarantee_blocks(answer.guarantee, no_neighbours=none)
+    blocks += answer_report.guarantee_blocks(answer.guarantee, no_neighbours=none)
     if answer.epsilon:
         blocks += belief_blocks(
             answer.epsilon,
@@ -51,39 +37,39 @@ def document(answer: QueryAnswer) -> Document:
             unit=answer.guarantee.unit,
             by=Message("queries.report.this_answer"),
         )
-    blocks += provenance_blocks(answer.provenance, _facts(answer))
-    return Document(answer.question, f"{answer.guarantee.promise}.", tuple(blocks))
+    blocks += answer_report.provenance_blocks(answer.provenance, _facts(answer))
+    return report.Document(answer.question, f"{answer.guarantee.promise}.", tuple(blocks))
 
 
-def _number_blocks(answer: QueryAnswer) -> list[Block]:
+def _number_blocks(answer: QueryAnswer) -> list[report.Block]:
     value, bounds = answer.value, answer.interval()
     key = "queries.report.with_noise" if answer.epsilon else "queries.report.exact"
-    cards = [KeyFigure(say("queries.report.answer"), _format_value(value), say(key))]
+    cards = [report.KeyFigure(say("queries.report.answer"), _format_value(value), say(key))]
     if bounds is None:
-        return [KeyFigures(cards)]
+        return [report.KeyFigures(cards)]
     percent = 100 * answer.confidence
     label = say("queries.report.interval", confidence=percent)
-    cards.append(KeyFigure(label, _format_bounds(bounds), say("queries.report.holds")))
+    cards.append(report.KeyFigure(label, _format_bounds(bounds), say("queries.report.holds")))
     error = next(iter(answer.noise_only[0].values()), None)
     if error is not None:
         only = say("queries.report.noise_only", confidence=percent)
         words = say("queries.report.under_cap")
-        cards.append(KeyFigure(only, _format_error(error), words))
+        cards.append(report.KeyFigure(only, _format_error(error), words))
     if value is None or not all(map(isfinite, bounds)):
-        return [KeyFigures(cards)]
+        return [report.KeyFigures(cards)]
     words = say(
         "queries.report.between_words",
         value=_format_value(value),
         bounds=_between(bounds),
     )
-    drawing = on_a_line(value, bounds)
+    drawing = answer_report.on_a_line(value, bounds)
     caption = say("queries.report.interval_caption", confidence=percent)
-    return [KeyFigures(cards), Figure(drawing, caption, words)]
+    return [report.KeyFigures(cards), report.Figure(drawing, caption, words)]
 
 
-def _table_blocks(answer: QueryAnswer) -> list[Block]:
+def _table_blocks(answer: QueryAnswer) -> list[report.Block]:
     if not answer.rows:
-        return [Paragraph(say("queries.report.no_group"))]
+        return [report.Paragraph(say("queries.report.no_group"))]
     names = list(answer.rows[0])
     numbers = [name for name in names if name in answer.intervals[0]]
     noisy = {name for errors in answer.noise_only for name in errors}
@@ -111,9 +97,9 @@ def _table_blocks(answer: QueryAnswer) -> list[Block]:
             answer.rows, answer.intervals, answer.noise_only, strict=True
         )
     ][:MOST_ROWS]
-    blocks: list[Block] = [Table(header, rows, say("queries.report.rows_caption"))]
+    blocks: list[report.Block] = [report.Table(header, rows, say("queries.report.rows_caption"))]
     if noisy:
-        blocks.append(Paragraph(say("queries.report.noise_text")))
+        blocks.append(report.Paragraph(say("queries.report.noise_text")))
     keys = [name for name in names if name not in numbers]
     drawn = [name for name in numbers if all(row[name] is not None for row in answer.rows)]
     if keys and drawn and len(answer.rows) <= MOST_BARS:
@@ -124,7 +110,9 @@ def _table_blocks(answer: QueryAnswer) -> list[Block]:
             f"{label} {_format_value(row[first])}"
             for label, row in zip(labels, answer.rows, strict=True)
         )
-        blocks.insert(0, Figure(chart, say("queries.report.bars_caption", column=first), words))
+        blocks.insert(
+            0, report.Figure(chart, say("queries.report.bars_caption", column=first), words)
+        )
     return blocks
 
 

@@ -14,18 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 from sqlglot import exp, parse_one
 
 from celosia.core.errors import QueryRefused
-from celosia.queries.algebra import (
-    Column,
-    DerivedTable,
-    Filter,
-    Join,
-    Question,
-    Relation,
-    SemiJoin,
-    UnionAll,
-    aliases,
-    walk,
-)
+from celosia.queries import algebra
 from celosia.queries.bounds.lineage import Origin, as_column, find_origins
 from celosia.queries.emission.target import as_alias, column, identifier
 from celosia.queries.policy.database import (
@@ -264,7 +253,7 @@ _COERCING = (
 """Operators that convert their operands to one common type."""
 
 
-def check_comparisons(question: Question, policy: Policy, types: DatabaseColumns) -> None:
+def check_comparisons(question: algebra.Question, policy: Policy, types: DatabaseColumns) -> None:
     """Refuse a question that compares columns whose types in the database do not go together."""
     for group in _groups(question):
         for one, other in combinations(dict.fromkeys(group), 2):
@@ -275,26 +264,26 @@ def check_comparisons(question: Question, policy: Policy, types: DatabaseColumns
             raise QueryRefused("CEL-Q161", one=one, first=first, other=other, second=second)
 
 
-def _groups(question: Question) -> Iterator[list[Origin]]:
+def _groups(question: algebra.Question) -> Iterator[list[Origin]]:
     """Columns of tables that are taken to one type somewhere."""
-    for relation in walk(question.source):
+    for relation in algebra.walk(question.source):
         match relation:
             case (
-                Join(left=left, right=right, keys=keys)
-                | SemiJoin(left=left, right=right, keys=keys)
+                algebra.Join(left=left, right=right, keys=keys)
+                | algebra.SemiJoin(left=left, right=right, keys=keys)
             ):
                 for one, other in keys:
                     yield [*_table_columns(one, left), *_table_columns(other, right)]
                 if relation.condition is not None:
                     yield from _in_tree(relation.condition, (left, right))
-            case Filter(source=source, condition=condition):
+            case algebra.Filter(source=source, condition=condition):
                 yield from _in_tree(condition, (source,))
-            case DerivedTable(source=source, columns=columns):
+            case algebra.DerivedTable(source=source, columns=columns):
                 for each in columns:
                     yield from _in_tree(each.expression, (source,))
-            case UnionAll(parts=parts, alias=alias):
+            case algebra.UnionAll(parts=parts, alias=alias):
                 for each in parts[0].columns:
-                    yield _table_columns(Column(alias, each.name), relation)
+                    yield _table_columns(algebra.Column(alias, each.name), relation)
     for tree in (
         *(each.argument for each in question.aggregates if each.argument is not None),
         *(each.expression for each in question.keys),
@@ -302,7 +291,7 @@ def _groups(question: Question) -> Iterator[list[Origin]]:
         yield from _in_tree(tree, (question.source,))
 
 
-def _in_tree(tree: exp.Expression, sides: Iterable[Relation]) -> Iterator[list[Origin]]:
+def _in_tree(tree: exp.Expression, sides: Iterable[algebra.Relation]) -> Iterator[list[Origin]]:
     sides = tuple(sides)
     for node in tree.find_all(*_COERCING):
         if isinstance(node, exp.Case):
@@ -311,7 +300,7 @@ def _in_tree(tree: exp.Expression, sides: Iterable[Relation]) -> Iterator[list[O
             yield _of_operands(node.iter_expressions(), sides)
 
 
-def _in_branches(case: exp.Case, sides: tuple[Relation, ...]) -> Iterator[list[Origin]]:
+def _in_branches(case: exp.Case, sides: tuple[algebra.Relation, ...]) -> Iterator[list[Origin]]:
     branches = case.args["ifs"]
     results = [*(each.args["true"] for each in branches), case.args.get("default")]
     yield _of_operands(results, sides)
@@ -319,16 +308,18 @@ def _in_branches(case: exp.Case, sides: tuple[Relation, ...]) -> Iterator[list[O
         yield _of_operands([case.this, *(each.this for each in branches)], sides)
 
 
-def _of_operands(operands: Iterable[exp.Expr | None], sides: tuple[Relation, ...]) -> list[Origin]:
+def _of_operands(
+    operands: Iterable[exp.Expr | None], sides: tuple[algebra.Relation, ...]
+) -> list[Origin]:
     found: list[Origin] = []
     for operand in operands:
         column = as_column(operand)
         for side in sides if column is not None else ():
-            if column is not None and column.relation in aliases(side):
+            if column is not None and column.relation in algebra.aliases(side):
                 found += _table_columns(column, side)
                 break
     return found
 
 
-def _table_columns(column: Column, relation: Relation) -> list[Origin]:
+def _table_columns(column: algebra.Column, relation: algebra.Relation) -> list[Origin]:
     return list(find_origins(column, relation) or ())

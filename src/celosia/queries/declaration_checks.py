@@ -38,12 +38,7 @@ from celosia.accounting.ledger.store import parse_location
 from celosia.core.errors import InputError
 from celosia.core.release import installed_version
 from celosia.engines.sql import DuckDBEngine
-from celosia.queries.catalogue import (
-    EnforcedConstraints,
-    Executor,
-    make_text_cast,
-    read_foreign_keys,
-)
+from celosia.queries import catalogue
 from celosia.queries.emission.target import as_alias, column, identifier
 from celosia.queries.ownership.paths import OwnerPath, owner_paths
 from celosia.queries.policy.database import DatabaseColumns
@@ -94,7 +89,7 @@ def count_owners(
     """
     if policy.unit.is_row or policy.graph is not None:
         return ()
-    cast = make_text_cast(policy, types)
+    cast = catalogue.make_text_cast(policy, types)
     with engine.snapshot(timeout=timeout) as read:
         return tuple(
             _counts(path, lambda query: read(cast(query)))
@@ -114,7 +109,7 @@ def check_owners(
     """
     if not any(map(policy.refuses_ownerless, policy.tables)):
         return
-    cast = make_text_cast(policy, types)
+    cast = catalogue.make_text_cast(policy, types)
     with engine.snapshot(timeout=timeout) as read:
         check_owners_of_tables(
             policy, policy.tables, lambda query: read(cast(query)), dialect=engine.dialect
@@ -122,7 +117,7 @@ def check_owners(
 
 
 def check_owners_of_tables(
-    policy: Policy, tables: Iterable[TablePolicy], execute: Executor, *, dialect: str
+    policy: Policy, tables: Iterable[TablePolicy], execute: catalogue.Executor, *, dialect: str
 ) -> None:
     """Check some tables only, in one state of the data.
 
@@ -134,7 +129,7 @@ def check_owners_of_tables(
     wanted = [table for table in tables if policy.refuses_ownerless(table)]
     if not wanted:
         return
-    enforced = read_foreign_keys(execute, dialect)
+    enforced = catalogue.read_foreign_keys(execute, dialect)
     for table in wanted:
         for path in owner_paths(table, policy):
             if not _is_enforced(path, enforced):
@@ -157,7 +152,7 @@ def refuse_ownerless(policy: Policy, counts: Iterable[OwnerCounts]) -> None:
         )
 
 
-def _is_enforced(path: OwnerPath, enforced: EnforcedConstraints) -> bool:
+def _is_enforced(path: OwnerPath, enforced: catalogue.EnforcedConstraints) -> bool:
     links = [(table.lower(), word.lower()) for table, word in path.links]
     targets = [(table.lower(), word.lower()) for table, word in path.targets]
     return enforced.filled.issuperset(links) and enforced.references.issuperset(
@@ -165,7 +160,7 @@ def _is_enforced(path: OwnerPath, enforced: EnforcedConstraints) -> bool:
     )
 
 
-def _counts(path: OwnerPath, execute: Executor) -> OwnerCounts:
+def _counts(path: OwnerPath, execute: catalogue.Executor) -> OwnerCounts:
     """Follow the way by outer joins: a key that is not found is NULL."""
     source = exp.Select(
         from_=exp.From(this=_aliased(path.table, 0)),

@@ -13,6 +13,7 @@ from celosia.core.errors import EngineError, InputError
 from celosia.core.randomness import Source, System
 from celosia.core.work_folders import WorkFolder
 from celosia.mechanisms.parameters import check_confidence
+from celosia.queries import sessions
 from celosia.queries.catalogue import check_comparisons, read_columns
 from celosia.queries.declaration_checks import CheckRecord
 from celosia.queries.execution import (
@@ -30,14 +31,6 @@ from celosia.queries.policy import Policy, check_against_database, check_policy,
 from celosia.queries.policy.database import DatabaseColumns
 from celosia.queries.request import QueryOptions, QueryRequest
 from celosia.queries.results import Outcome
-from celosia.queries.sessions import (
-    ceilings_of,
-    check_declarations,
-    make_ledger_opener,
-    make_public_counter,
-    make_rewriter,
-    open_engine,
-)
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -79,7 +72,7 @@ class Vault:
         self._engine = engine
         self._rng = rng
         self._types = types
-        self._cast = make_rewriter(policy, types, engine, timeout=TIMEOUT)
+        self._cast = sessions.make_rewriter(policy, types, engine, timeout=TIMEOUT)
         self._version = version
         self._scratch: WorkFolder | None = None
 
@@ -126,12 +119,14 @@ class Vault:
             ledger = Path(scratch.name) / "simulation.ledger.sqlite"
         place = ledger_path(policy) if ledger is None else ledger
         record = CheckRecord(declared, None if source.simulation else place)
-        engine = open_engine(declared)
+        engine = sessions.open_engine(declared)
         try:
             version, types = engine.version, read_columns(engine, timeout=TIMEOUT)
             check_against_database(declared, types)
-            check_declarations(declared, engine, types=types, timeout=TIMEOUT, record=record)
-            account = make_ledger_opener(
+            sessions.check_declarations(
+                declared, engine, types=types, timeout=TIMEOUT, record=record
+            )
+            account = sessions.make_ledger_opener(
                 declared,
                 place,
                 simulation=source.simulation,
@@ -175,14 +170,14 @@ class Vault:
         """`explain` of a request."""
         plan = self._plan(request)
         if plan.method != "public":
-            ceilings_of(self.policy).check_price(plan.epsilon)
+            sessions.ceilings_of(self.policy).check_price(plan.epsilon)
         return plan
 
     def _plan(self, request: QueryRequest) -> Plan:
         plan = make_plan(
             request,
             self.policy,
-            count=make_public_counter(self.policy, self._ask),
+            count=sessions.make_public_counter(self.policy, self._ask),
             execute_public=self._ask_public,
         )
         check_comparisons(plan.original, self.policy, self._types)
@@ -248,7 +243,7 @@ class Vault:
         charge = charge_of(plan, self.policy, request)
         execution = self._execution(plan)
         if request.fresh or not self.ledger.has_answer(charge):
-            ceilings_of(self.policy).check_price(charge.epsilon)
+            sessions.ceilings_of(self.policy).check_price(charge.epsilon)
             check_accepted(plan, self._engine, cast=self._cast, timeout=self.timeout)
             execution.prepare()
         reserved = self.ledger.reserve(charge, fresh=request.fresh)

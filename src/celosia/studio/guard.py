@@ -21,18 +21,8 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from celosia.studio import error_page, login_page
+from celosia.studio import error_page, http_request, login_page
 from celosia.studio.error_page import LANGUAGE, SOCKET, Reason
-from celosia.studio.http_request import (
-    body_of,
-    bounded,
-    cookies_of,
-    host_of,
-    is_address,
-    length_of,
-    neighbourhood,
-    wants_page,
-)
 from celosia.studio.language import Language, negotiated
 from celosia.studio.login_attempts import BrowserIds, LoginAttempts
 from celosia.studio.runtime import Studio
@@ -119,7 +109,7 @@ class Guard:
         reason = self._refusal(scope, headers)
         if reason is not None:
             return await _refuse(reason, scope, receive, _answering(send, None))
-        cookies = cookies_of(headers)
+        cookies = http_request.cookies_of(headers)
         if self._studio.settings.passwords:
             if not self._has_entered(cookies.get(ENTRY)):
                 return await self._entrance(scope, receive, send, cookies)
@@ -131,7 +121,9 @@ class Guard:
             if scope["type"] == "http" and (scope["method"], scope["path"]) == ("POST", LEAVE):
                 return await self._farewell(scope, receive, send, cookies)
         visitor = self._studio.visitors.known(cookies.get(VISITOR))
-        fresh = visitor is None and scope["type"] == "http" and wants_page(scope, headers)
+        fresh = (
+            visitor is None and scope["type"] == "http" and http_request.wants_page(scope, headers)
+        )
         if fresh:
             visitor = self._studio.visitors.enter(None)
         scope[SCOPE] = visitor
@@ -155,9 +147,9 @@ class Guard:
             return await self._app(scope, receive, send)
         if "/upload/" in scope["path"] and scope["method"] == "POST":
             return await self._upload(scope, receive, send, visitor)
-        if length_of(Headers(scope=scope)) > SMALL_BODY:
+        if http_request.length_of(Headers(scope=scope)) > SMALL_BODY:
             return await _refuse("large", scope, receive, send)
-        await self._app(scope, bounded(receive, SMALL_BODY), send)
+        await self._app(scope, http_request.bounded(receive, SMALL_BODY), send)
 
     async def _upload(
         self, scope: Scope, receive: Receive, send: Send, visitor: Visitor | None
@@ -166,14 +158,14 @@ class Guard:
         if visitor is None:
             return await _refuse("no-page", scope, receive, send)
         most = self._most(visitor)
-        if length_of(Headers(scope=scope)) > most:
+        if http_request.length_of(Headers(scope=scope)) > most:
             return await _refuse("file-large", scope, receive, send)
         running = self._sending.get(visitor.token, 0)
         if running >= MOST_AT_ONCE:
             return await _refuse("busy", scope, receive, send)
         self._sending[visitor.token] = running + 1
         try:
-            await self._app(scope, bounded(receive, most), send)
+            await self._app(scope, http_request.bounded(receive, most), send)
         finally:
             left = self._sending.pop(visitor.token) - 1
             if left:
@@ -204,9 +196,11 @@ class Guard:
         if len(headers.get("cookie", "")) > MOST_COOKIES:
             return "cookies"
         host = headers.get("host", "")
-        name = host_of(f"//{host}")[0]
+        name = http_request.host_of(f"//{host}")[0]
         # A page elsewhere may point a name of its own at this machine: only our names count.
-        if not (name in self._names or (self._studio.settings.shared and is_address(name))):
+        if not (
+            name in self._names or (self._studio.settings.shared and http_request.is_address(name))
+        ):
             return "host"
         changes = (
             scope["type"] == "websocket"
@@ -214,7 +208,7 @@ class Guard:
             or scope["path"].startswith(SOCKET)
         )
         origin = headers.get("origin")
-        if changes and origin is not None and host_of(origin)[1] != host:
+        if changes and origin is not None and http_request.host_of(origin)[1] != host:
             return "other-page"
         if changes and headers.get("sec-fetch-site") in ("cross-site", "same-site"):
             return "other-page"
@@ -246,7 +240,7 @@ class Guard:
         mark = self._marks.known(cookies.get(BROWSER))
         answer: Response = HTMLResponse(login_page.page(language, note=note), 401)
         if scope["path"] == "/enter" and scope["method"] == "POST":
-            body = await body_of(receive)
+            body = await http_request.body_of(receive)
             given = parse_qs(body.decode("utf-8", "replace")).get("password", [""])[0]
             answer = await self._admitted(scope, given, mark, language)
         elif scope["path"] == "/health":
@@ -277,7 +271,7 @@ class Guard:
         self, scope: Scope, given: str, mark: str | None, language: Language
     ) -> Response:
         """Let in whoever gave a password; whoever did not is told, sooner or later."""
-        address = neighbourhood((scope.get("client") or ("",))[0])
+        address = http_request.neighbourhood((scope.get("client") or ("",))[0])
         verdict = await self._attempts.check(address, mark, lambda: self._is_password(given))
         if verdict == "late":
             return HTMLResponse(

@@ -14,14 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from celosia.collect.collector.tables import TABLES
-from celosia.collect.distributed.parts import (
-    FileCounter,
-    GatheredCounts,
-    PartialCount,
-    check_each,
-    combine_parts,
-    merge_parts,
-)
+from celosia.collect.distributed import parts
 from celosia.collect.protocol import Protocol
 from celosia.core.errors import CelosiaError, EngineError, InputError
 from celosia.engines.spark.execution import error_text, is_alive, may_quote, workers_have_none
@@ -49,7 +42,7 @@ def gather_on_spark(
     session: SparkSession | None = None,
     source: str = "",
     counted_marks: Mapping[bytes, bytes] | None = None,
-) -> GatheredCounts:
+) -> parts.GatheredCounts:
     """Count the Parquet and Arrow files of reports on Spark; all of them, or nothing.
 
     The sums are those of one server, bit for bit, however Spark cuts the work. Workers need
@@ -73,8 +66,8 @@ def gather_on_spark(
     spark = spark_session(url) if session is None else session
     paths = [spark_place(spark, place) for place in places]
     whole = _run(spark, partial(_whole, spark, protocol, paths, source, counted_marks))
-    check_each(paths, whole.files)
-    return combine_parts(protocol, whole)
+    parts.check_each(paths, whole.files)
+    return parts.combine_parts(protocol, whole)
 
 
 def _whole(
@@ -83,9 +76,9 @@ def _whole(
     places: list[str],
     source: str,
     counted_marks: Mapping[bytes, bytes] | None,
-) -> PartialCount:
+) -> parts.PartialCount:
     if not places:
-        return merge_parts(protocol, [])
+        return parts.merge_parts(protocol, [])
     files = (
         spark.read.format("binaryFile")
         .option("pathGlobFilter", f"*.{{{ENDINGS}}}")
@@ -98,7 +91,7 @@ def _whole(
     for partitions in _rounds(_expected(files)):
         states = map_arrow(states.repartition(partitions), partial(_added, protocol), ROW)
     rows = [row.asDict() for row in states.collect()]
-    return merge_parts(protocol, map(_part, rows))
+    return parts.merge_parts(protocol, map(_part, rows))
 
 
 def _expected(files: DataFrame) -> int:
@@ -127,7 +120,7 @@ def _counted(
     """On a worker: the sums of the files of a partition."""
     import pyarrow as pa
 
-    counter, empty = FileCounter(protocol, source, counted_marks), True
+    counter, empty = parts.FileCounter(protocol, source, counted_marks), True
     for batch in batches:
         for path, content in zip(batch.column("path"), batch.column("content"), strict=True):
             counter.add(path.as_py(), pa.BufferReader(content.as_buffer()))
@@ -139,26 +132,26 @@ def _counted(
 def _added(protocol: Protocol, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """On a worker: the sums of the states of a partition."""
     rows = (row for batch in batches for row in batch.to_pylist())
-    whole = merge_parts(protocol, map(PartialCount.from_row, rows))
+    whole = parts.merge_parts(protocol, map(parts.PartialCount.from_row, rows))
     if whole.files:
         yield _batch(whole)
 
 
-def _batch(part: PartialCount) -> pa.RecordBatch:
+def _batch(part: parts.PartialCount) -> pa.RecordBatch:
     import pyarrow as pa
 
     kinds = {"state": pa.binary(), "marks": pa.binary(), "about": pa.string()}
     return pa.RecordBatch.from_pylist([part.row()], schema=pa.schema(kinds))
 
 
-def _part(row: Mapping[str, Any]) -> PartialCount:
+def _part(row: Mapping[str, Any]) -> parts.PartialCount:
     """A row as Spark hands it over, whose bytes may be a bytearray."""
-    return PartialCount.from_row(
+    return parts.PartialCount.from_row(
         dict(row) | {each: bytes(row[each]) for each in ("state", "marks")}
     )
 
 
-def _run(spark: SparkSession, work: Callable[[], PartialCount]) -> PartialCount:
+def _run(spark: SparkSession, work: Callable[[], parts.PartialCount]) -> parts.PartialCount:
     """What Spark gives, or an error of ours: its own may hold whatever stood in the files."""
     from pyspark.errors import AnalysisException  # comes with pyspark
 

@@ -11,21 +11,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from celosia.collect import reports
 from celosia.collect.count_mean.base import MOST_HASHES, MOST_WIDTH
 from celosia.collect.count_mean.count_mean import CountMean, CountMeanClient, CountMeanServer
 from celosia.collect.estimates import Estimates
 from celosia.collect.fragments.solver import TextEncoding
 from celosia.collect.protocol import EPSILON, Client, Estimated, Protocol, Server
-from celosia.collect.reports import (
-    Packed,
-    bits_for,
-    check_form,
-    cut,
-    field_at,
-    join,
-    malformed,
-    pack,
-)
 from celosia.collect.state import State
 from celosia.core.errors import InputError
 from celosia.core.methods import parameter
@@ -162,7 +153,7 @@ class FragmentPuzzle(Protocol):
     def report_bits(self) -> int:
         """Those of the text, of the piece, and of the position."""
         parts = self.words.report_bits + self.fragments.report_bits
-        return parts + bits_for(self.positions)
+        return parts + reports.bits_for(self.positions)
 
     def client(self, *, rng: Source | None = None) -> FragmentPuzzleClient:
         """The side of the device."""
@@ -187,18 +178,18 @@ class FragmentPuzzleClient(Client):
         self._words = CountMeanClient(protocol.words, rng=self.rng)
         self._fragments = CountMeanClient(protocol.fragments, rng=self.rng)
 
-    def _encode(self, values: Any) -> Packed:
+    def _encode(self, values: Any) -> reports.Packed:
         protocol, spelling = self.protocol, self.protocol.spelling
         pieces = spelling.pieces(values)
         texts = spelling.digests(pieces)
         places = self.rng.integers(protocol.positions, texts.size)
         keys = spelling.tagged(texts, pieces[np.arange(texts.size), places])
-        place_bits = bits_for(protocol.positions)
-        return join(
+        place_bits = reports.bits_for(protocol.positions)
+        return reports.join(
             [
                 (self._words.packed_digests(texts), protocol.words.report_bits),
                 (self._fragments.packed_digests(digests(keys)), protocol.fragments.report_bits),
-                (pack([(places, place_bits)]), place_bits),
+                (reports.pack([(places, place_bits)]), place_bits),
             ]
         )
 
@@ -214,14 +205,14 @@ class FragmentPuzzleServer(Server):
         self.words = CountMeanServer(protocol.words)
         self.fragments = [CountMeanServer(protocol.fragments) for _ in range(protocol.positions)]
 
-    def _count(self, packed: Packed) -> None:
+    def _count(self, packed: reports.Packed) -> None:
         protocol = self.protocol
-        check_form(packed, protocol.report_bits)
+        reports.check_form(packed, protocol.report_bits)
         first, second = protocol.words.report_bits, protocol.fragments.report_bits
-        places = field_at(packed, first + second, bits_for(protocol.positions))
+        places = reports.field_at(packed, first + second, reports.bits_for(protocol.positions))
         if places.size and int(places.max()) >= protocol.positions:
-            raise malformed()
-        texts, pieces = cut(packed, 0, first), cut(packed, first, second)
+            raise reports.malformed()
+        texts, pieces = reports.cut(packed, 0, first), reports.cut(packed, first, second)
         text_rows, piece_rows = self.words.rows_of(texts), self.fragments[0].rows_of(pieces)
         self.words.add(texts, text_rows)
         for place, each in enumerate(self.fragments):

@@ -10,20 +10,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from celosia.collect.coins import WHOLE, Coin
-from celosia.collect.oracles.pure import (
-    DomainProtocol,
-    DomainServer,
-    PureProtocol,
-    Support,
-    set_coin,
-)
+from celosia.collect.oracles import pure
 from celosia.collect.protocol import Client
 from celosia.collect.reports import Packed, bits_for, malformed, pack, unpack
 from celosia.core.randomness import Source
 
 
 @dataclass(frozen=True, kw_only=True)
-class KaryResponse(DomainProtocol, PureProtocol):
+class KaryResponse(pure.DomainProtocol, pure.PureProtocol):
     """The true value with chance e^epsilon / (e^epsilon + k - 1), or any one of the others.
 
     The best protocol where the domain is small: about 3 e^epsilon + 2 values or fewer. Its variance
@@ -52,13 +46,13 @@ class KaryResponse(DomainProtocol, PureProtocol):
     @cached_property
     def coin(self) -> Coin:
         """Tells the truth."""
-        return set_coin(self.epsilon, len(self.values) - 1)
+        return pure.set_coin(self.epsilon, len(self.values) - 1)
 
     @cached_property
-    def support(self) -> Support:
+    def support(self) -> pure.Support:
         """The chances of the true value and of each other one."""
         own = Fraction(self.coin.heads, WHOLE)
-        return Support(own, (1 - own) / (len(self.values) - 1))
+        return pure.Support(own, (1 - own) / (len(self.values) - 1))
 
     @property
     def report_bits(self) -> int:
@@ -89,7 +83,7 @@ class KaryClient(Client):
         return pack([(reported, self.protocol.report_bits)])
 
 
-class KaryServer(DomainServer):
+class KaryServer(pure.DomainServer):
     """Counts the values that were told."""
 
     def _count(self, packed: Packed) -> None:

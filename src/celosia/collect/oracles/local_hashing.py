@@ -24,14 +24,7 @@ from numpy.typing import NDArray
 from celosia.collect.coins import WHOLE, Coin
 from celosia.collect.count_mean import _kernels
 from celosia.collect.oracles import _kernels as _oracle_kernels
-from celosia.collect.oracles.pure import (
-    Floats,
-    PureProtocol,
-    Support,
-    ratio_below,
-    set_coin,
-    unbiased_estimates,
-)
+from celosia.collect.oracles import pure
 from celosia.collect.protocol import Client, Server
 from celosia.collect.reports import Packed, bits_for, malformed, pack, unpack
 from celosia.collect.state import State
@@ -58,7 +51,7 @@ def best_buckets(epsilon: float | Fraction) -> int:
     >>> [best_buckets(epsilon) for epsilon in (0.5, 1, 2, 3, 4, 5)]
     [3, 4, 8, 21, 56, 149]
     """
-    ratio = ratio_below(epsilon)
+    ratio = pure.ratio_below(epsilon)
     near = min(MOST_BUCKETS - 1, int(ratio) + 1)
     return min((near, near + 1), key=lambda size: (ratio + size - 1) ** 2 / (size - 1))
 
@@ -71,7 +64,7 @@ def _buckets(buckets: Any) -> int:
 
 
 @dataclass(frozen=True, kw_only=True)
-class LocalHashing(PureProtocol):
+class LocalHashing(pure.PureProtocol):
     """The value is hashed to one of g buckets, and the bucket told by k-ary randomised response.
 
     No domain is needed: whatever can be hashed can be asked about. By default every report has a
@@ -114,12 +107,12 @@ class LocalHashing(PureProtocol):
     @cached_property
     def coin(self) -> Coin:
         """Tells the true bucket."""
-        return set_coin(self.epsilon, self.buckets - 1)
+        return pure.set_coin(self.epsilon, self.buckets - 1)
 
     @cached_property
-    def support(self) -> Support:
+    def support(self) -> pure.Support:
         """The chances that the bucket told is that of the value, and that of another one."""
-        return Support(Fraction(self.coin.heads, WHOLE), Fraction(1, self.buckets))
+        return pure.Support(Fraction(self.coin.heads, WHOLE), Fraction(1, self.buckets))
 
     @property
     def choice_bits(self) -> int:
@@ -221,9 +214,9 @@ class HashingServer(Server):
         self._parts.append(reports.astype(np.int64))  # a copy, so both stay their own
         self.users += users
 
-    def _estimate(self, candidates: tuple[Hashable, ...]) -> tuple[Floats, Floats]:
+    def _estimate(self, candidates: tuple[Hashable, ...]) -> tuple[pure.Floats, pure.Floats]:
         supports = self._supports(digests(list(candidates)))
-        return unbiased_estimates(self.protocol.support, supports, self.users)
+        return pure.unbiased_estimates(self.protocol.support, supports, self.users)
 
     def _supports(self, hashes: NDArray[np.uint64]) -> NDArray[np.int64]:
         reports = self._state()["reports"]
@@ -261,13 +254,13 @@ class PoolServer(Server):
     def _state(self) -> State:
         return {"counts": self.counts}
 
-    def _estimate(self, candidates: tuple[Hashable, ...]) -> tuple[Floats, Floats]:
+    def _estimate(self, candidates: tuple[Hashable, ...]) -> tuple[pure.Floats, pure.Floats]:
         protocol = self.protocol
         hashes = digests(list(candidates))
         width = np.int64(protocol.buckets)
         coefficients = protocol.family.coefficients
         supports = _kernels.gathered(self.counts, hashes, coefficients, width, False)
-        counts, errors = unbiased_estimates(protocol.support, supports, self.users)
+        counts, errors = pure.unbiased_estimates(protocol.support, supports, self.users)
         likely = np.clip(counts, 0, self.users)
         others = np.maximum(0, self.squares() - likely**2)
         return counts, np.sqrt(errors**2 + protocol._together(self.users, likely, others))

@@ -17,14 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.collect.coins import WHOLE, Coin
+from celosia.collect.oracles import pure
 from celosia.collect.oracles._projective import MOST_POINTS, ProjectiveSpace, best_space, is_prime
-from celosia.collect.oracles.pure import (
-    DomainProtocol,
-    DomainServer,
-    PureProtocol,
-    Support,
-    set_coin,
-)
 from celosia.collect.protocol import Client
 from celosia.collect.reports import Packed, bits_for, malformed, pack, unpack
 from celosia.core.errors import InputError
@@ -34,7 +28,7 @@ from celosia.core.randomness import Source
 
 
 @dataclass(frozen=True, kw_only=True)
-class ProjectiveGeometry(DomainProtocol, PureProtocol):
+class ProjectiveGeometry(pure.DomainProtocol, pure.PureProtocol):
     """A point of projective space, likely one that is orthogonal to the point of the value.
 
     As good as subset selection where a prime is close to e^epsilon + 1, with reports as short as a
@@ -91,13 +85,13 @@ class ProjectiveGeometry(DomainProtocol, PureProtocol):
     @cached_property
     def coin(self) -> Coin:
         """Chooses an orthogonal point."""
-        return set_coin(self.epsilon, self.space.outside)
+        return pure.set_coin(self.epsilon, self.space.outside)
 
     @cached_property
-    def support(self) -> Support:
+    def support(self) -> pure.Support:
         """The chances that the point is orthogonal to the value, and to another one."""
         own = Fraction(self.coin.heads, WHOLE)
-        return Support(own, self.space.other(own))
+        return pure.Support(own, self.space.other(own))
 
     @property
     def report_bits(self) -> int:
@@ -132,7 +126,7 @@ class ProjectiveClient(Client):
         return pack([(reported, protocol.report_bits)])
 
 
-class ProjectiveServer(DomainServer):
+class ProjectiveServer(pure.DomainServer):
     """Counts how often each point was told."""
 
     protocol: ProjectiveGeometry

@@ -14,14 +14,7 @@ from numpy.typing import NDArray
 from celosia.collect.coins import WHOLE, Coin
 from celosia.collect.count_mean import _kernels
 from celosia.collect.oracles import _kernels as _oracle_kernels
-from celosia.collect.oracles.pure import (
-    DomainProtocol,
-    DomainServer,
-    PureProtocol,
-    Support,
-    ratio_below,
-    set_coin,
-)
+from celosia.collect.oracles import pure
 from celosia.collect.protocol import Client
 from celosia.collect.reports import Packed, bits_for, check_form, malformed, pack, unpack
 from celosia.core.errors import InputError
@@ -33,7 +26,7 @@ _CHUNK = 2**21
 
 
 @dataclass(frozen=True, kw_only=True)
-class SubsetSelection(DomainProtocol, PureProtocol):
+class SubsetSelection(pure.DomainProtocol, pure.PureProtocol):
     """A set of s values, with the true one in it with chance e s / (e s + k - s), e = e^epsilon.
 
     No protocol has a smaller worst-case error; the price is the length of a report. It travels as a
@@ -71,16 +64,16 @@ class SubsetSelection(DomainProtocol, PureProtocol):
 
     def _best(self) -> int:
         """The size next to k / (e^epsilon + 1) with the least variance for a rare value."""
-        near = len(self.values) / (ratio_below(self.epsilon) + 1)
+        near = len(self.values) / (pure.ratio_below(self.epsilon) + 1)
         sizes = {min(len(self.values) - 1, max(1, each)) for each in (floor(near), ceil(near))}
         return min(sizes, key=lambda size: self._support(size).variance(1, 0))
 
     def _coin(self, size: int) -> Coin:
-        return set_coin(self.epsilon, Fraction(len(self.values) - size, size))
+        return pure.set_coin(self.epsilon, Fraction(len(self.values) - size, size))
 
-    def _support(self, size: int) -> Support:
+    def _support(self, size: int) -> pure.Support:
         own = Fraction(self._coin(size).heads, WHOLE)
-        return Support(own, (own * (size - 1) + (1 - own) * size) / (len(self.values) - 1))
+        return pure.Support(own, (own * (size - 1) + (1 - own) * size) / (len(self.values) - 1))
 
     @cached_property
     def coin(self) -> Coin:
@@ -88,7 +81,7 @@ class SubsetSelection(DomainProtocol, PureProtocol):
         return self._coin(self.size)
 
     @cached_property
-    def support(self) -> Support:
+    def support(self) -> pure.Support:
         """The chances that the set holds the value, and that it holds another one."""
         return self._support(self.size)
 
@@ -143,7 +136,7 @@ class SubsetClient(Client):
                 return made
 
 
-class SubsetServer(DomainServer):
+class SubsetServer(pure.DomainServer):
     """Counts how many sets hold each value."""
 
     protocol: SubsetSelection

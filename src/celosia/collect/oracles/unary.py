@@ -14,13 +14,7 @@ from numpy.typing import NDArray
 
 from celosia.collect.coins import WHOLE, Coin
 from celosia.collect.count_mean import _kernels
-from celosia.collect.oracles.pure import (
-    DomainProtocol,
-    DomainServer,
-    PureProtocol,
-    Support,
-    ratio_below,
-)
+from celosia.collect.oracles import pure
 from celosia.collect.protocol import Client
 from celosia.collect.reports import Packed, check_form
 from celosia.core.numbers import exact
@@ -45,7 +39,7 @@ def many_tosses(coin: Coin, size: int, rng: Source) -> NDArray[np.bool_]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Unary(DomainProtocol, PureProtocol):
+class _Unary(pure.DomainProtocol, pure.PureProtocol):
     @property
     @abstractmethod
     def one(self) -> Coin:
@@ -57,9 +51,9 @@ class _Unary(DomainProtocol, PureProtocol):
         """Sets the bit of each other value."""
 
     @cached_property
-    def support(self) -> Support:
+    def support(self) -> pure.Support:
         """The chances that the bit of the value, and that of another one, is set."""
-        return Support(Fraction(self.one.heads, WHOLE), Fraction(self.zero.heads, WHOLE))
+        return pure.Support(Fraction(self.one.heads, WHOLE), Fraction(self.zero.heads, WHOLE))
 
     @property
     def report_bits(self) -> int:
@@ -98,7 +92,7 @@ class OptimisedUnary(_Unary):
     @cached_property
     def zero(self) -> Coin:
         """Rarely shows 1; below one half for every epsilon that a report may have."""
-        return Coin(ceil(WHOLE / (1 + ratio_below(self.epsilon))))
+        return Coin(ceil(WHOLE / (1 + pure.ratio_below(self.epsilon))))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,7 +141,7 @@ class UnaryClient(Client):
         return made
 
 
-class UnaryServer(DomainServer):
+class UnaryServer(pure.DomainServer):
     """Counts how often each bit was set."""
 
     def _count(self, packed: Packed) -> None:

@@ -8,21 +8,8 @@ from math import inf, isfinite
 from typing import Any
 
 from celosia.collect.recommendations.designs import Need, UnfitProtocol, design_protocol, error_of
-from celosia.core import figures
+from celosia.core import figures, report
 from celosia.core.messages import say, sentence
-from celosia.core.report import (
-    Block,
-    Details,
-    Document,
-    Facts,
-    Figure,
-    Heading,
-    KeyFigure,
-    KeyFigures,
-    Notice,
-    Paragraph,
-    Table,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,25 +109,25 @@ MOST_LINES = 6
 """Lines that can be told apart in one figure."""
 
 
-def document(found: Recommendations) -> Document:
+def document(found: Recommendations) -> report.Document:
     """The whole report, as blocks."""
     best = found.best
-    blocks: list[Block] = [
-        Heading(say("collect.choosing_report.in_short")),
-        KeyFigures(
+    blocks: list[report.Block] = [
+        report.Heading(say("collect.choosing_report.in_short")),
+        report.KeyFigures(
             [
-                KeyFigure(
+                report.KeyFigure(
                     say("collect.choosing_report.protocol"),
                     best.label,
                     say("collect.choosing_report.epsilon_a_report", epsilon=best.report_epsilon),
                 ),
-                KeyFigure(
+                report.KeyFigure(
                     say("collect.choosing_report.error"),
                     figure(best.error),
                     say("collect.choosing_report.share_of_all", share=best.share),
                     say("collect.choosing_report.users"),
                 ),
-                KeyFigure(
+                report.KeyFigure(
                     say("collect.choosing_report.report"),
                     _number(best.report_bits, ","),
                     say("collect.choosing_report.each"),
@@ -148,30 +135,34 @@ def document(found: Recommendations) -> Document:
                 ),
             ]
         ),
-        *(Notice(sentence(warning), tone="warning") for warning in best.warnings),
-        Paragraph(say("collect.choosing_report.rare")),
-        Heading(say("collect.choosing_report.fitting")),
-        Table(
+        *(report.Notice(sentence(warning), tone="warning") for warning in best.warnings),
+        report.Paragraph(say("collect.choosing_report.rare")),
+        report.Heading(say("collect.choosing_report.fitting")),
+        report.Table(
             header(found),
             [row(each, found) for each in found.ranked],
             say("collect.choosing_report.table_caption"),
             numeric=range(1, len(header(found))),
         ),
         *_curve(found),
-        Heading(say("collect.choosing_report.parameters")),
+        report.Heading(say("collect.choosing_report.parameters")),
         *(
-            Details(each.label, [Facts([(n, str(v)) for n, v in each.parameters.items()])])
+            report.Details(
+                each.label, [report.Facts([(n, str(v)) for n, v in each.parameters.items()])]
+            )
             for each in found.ranked
         ),
     ]
     if found.left_out:
-        reasons = Table(
+        reasons = report.Table(
             [say("collect.choosing_report.protocol_column"), say("collect.choosing_report.why")],
             [[name, str(why)] for name, why in found.left_out],
             say("collect.choosing_report.left_out"),
         )
-        blocks += [Heading(say("collect.choosing_report.not_fitting")), reasons]
-    return Document(say("collect.choosing_report.title"), sentence(str(found)), tuple(blocks))
+        blocks += [report.Heading(say("collect.choosing_report.not_fitting")), reasons]
+    return report.Document(
+        say("collect.choosing_report.title"), sentence(str(found)), tuple(blocks)
+    )
 
 
 def header(found: Recommendations) -> list[str]:
@@ -248,7 +239,7 @@ def error_curve(
     return curves
 
 
-def _curve(found: Recommendations) -> list[Block]:
+def _curve(found: Recommendations) -> list[report.Block]:
     curves = dict(list(error_curve(found).items())[:MOST_LINES])
     if not curves:
         return []
@@ -272,7 +263,10 @@ def _curve(found: Recommendations) -> list[Block]:
         for label, errors in curves.items()
     )
     caption = say("collect.choosing_report.curve_caption", users=found.best.users)
-    return [Heading(say("collect.choosing_report.curve")), Figure(drawing, caption, words)]
+    return [
+        report.Heading(say("collect.choosing_report.curve")),
+        report.Figure(drawing, caption, words),
+    ]
 
 
 def _has(found: Recommendations, name: str) -> bool:

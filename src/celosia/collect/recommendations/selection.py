@@ -14,19 +14,7 @@ from celosia.collect.count_mean.base import SketchProtocol
 from celosia.collect.fragments.fragment_puzzle import FragmentPuzzle
 from celosia.collect.oracles.local_hashing import LocalHashing
 from celosia.collect.protocol import Protocol, check_report_epsilon
-from celosia.collect.recommendations.designs import (
-    COLLISIONS,
-    KNOWN,
-    UNKNOWN,
-    ZIPF,
-    Need,
-    UnfitProtocol,
-    collision_share,
-    design_protocol,
-    error_of,
-    required_hashes,
-    server_cost,
-)
+from celosia.collect.recommendations import designs
 from celosia.collect.recommendations.results import Recommendation, Recommendations
 from celosia.core.errors import InputError
 from celosia.core.messages import Message
@@ -98,7 +86,7 @@ def choose(
         raise InputError("CEL-R091.two_needed")
     if crowd is None and target_share is None:
         raise InputError("CEL-R091.share_needed")
-    need = Need(
+    need = designs.Need(
         users=crowd or MOST_USERS,
         domain=size,
         squares=_squares(squares, size),
@@ -109,10 +97,10 @@ def choose(
     search = _Search(need, price, None if target_share is None else float(target_share), target)
     found: list[Recommendation] = []
     left_out: list[tuple[str, str]] = []
-    for label in UNKNOWN if unknown_dictionary else KNOWN:
+    for label in designs.UNKNOWN if unknown_dictionary else designs.KNOWN:
         try:
             found.append(search.recommended(label, has_users=crowd is not None))
-        except UnfitProtocol as unfit:
+        except designs.UnfitProtocol as unfit:
             left_out.append((label, unfit.reason))
     sought = "users" if crowd is None else "epsilon" if price is None else "error"
     if not found:
@@ -131,7 +119,7 @@ def choose(
 
 @dataclass(frozen=True, slots=True)
 class _Search:
-    need: Need
+    need: designs.Need
     epsilon: Fraction | None
     target_share: float | None
     target_error: float | None
@@ -143,13 +131,13 @@ class _Search:
         if self.target_error is not None and has_users:
             try:
                 needed_epsilon = epsilon_for(label, need, self.target_error)
-            except UnfitProtocol:
+            except designs.UnfitProtocol:
                 if epsilon is None:
                     raise
         if self.target_share is not None and epsilon is not None:
             try:
                 needed_users = users_for(label, need, epsilon, self.target_share)
-            except UnfitProtocol:
+            except designs.UnfitProtocol:
                 if not has_users:
                     raise
         if not has_users:
@@ -157,14 +145,14 @@ class _Search:
             need = replace(need, users=needed_users)
         price = epsilon if epsilon is not None else needed_epsilon
         assert price is not None
-        protocol = design_protocol(label, need, price)
-        cost = server_cost(protocol, need.users, need.domain)
+        protocol = designs.design_protocol(label, need, price)
+        cost = designs.server_cost(protocol, need.users, need.domain)
         return Recommendation(
             label=label,
             parameters=_parameters(protocol),
             users=need.users,
-            error=error_of(protocol, need),
-            collision_share=collision_share(protocol, need),
+            error=designs.error_of(protocol, need),
+            collision_share=designs.collision_share(protocol, need),
             report_bits=protocol.report_bits,
             report_epsilon=protocol.loss.epsilon(0),
             lasting_epsilon=protocol.lasting_epsilon,
@@ -176,24 +164,24 @@ class _Search:
         )
 
 
-def epsilon_for(label: str, need: Need, target: float) -> Fraction:
+def epsilon_for(label: str, need: designs.Need, target: float) -> Fraction:
     """The least epsilon, in thousandths, with which a rare value has an error of at most `target`.
 
     Raises:
         UnfitProtocol: there is none, and why.
     """
     if _error(label, need, Fraction(ENOUGH)) > target:
-        floor = error_of(design_protocol(label, need, Fraction(ENOUGH)), need)
+        floor = designs.error_of(designs.design_protocol(label, need, Fraction(ENOUGH)), need)
         if label == "hcms":
-            raise UnfitProtocol(Message("collect.unfit.error_of_signs", error=floor))
-        raise UnfitProtocol(Message("collect.unfit.error", error=floor))
+            raise designs.UnfitProtocol(Message("collect.unfit.error_of_signs", error=floor))
+        raise designs.UnfitProtocol(Message("collect.unfit.error", error=floor))
     steps = _least(
         lambda step: _error(label, need, Fraction(step, STEPS)) <= target, 1, ENOUGH * STEPS
     )
     return Fraction(steps, STEPS)
 
 
-def users_for(label: str, need: Need, epsilon: Fraction, share: float) -> int:
+def users_for(label: str, need: designs.Need, epsilon: Fraction, share: float) -> int:
     """The fewest users with whom the error of a rare value is at most this share of them.
 
     Raises:
@@ -203,17 +191,17 @@ def users_for(label: str, need: Need, epsilon: Fraction, share: float) -> int:
     def enough(users: int) -> bool:
         return _error(label, replace(need, users=users), epsilon) <= share * users
 
-    design_protocol(label, need, epsilon)  # it may not fit at all
+    designs.design_protocol(label, need, epsilon)  # it may not fit at all
     if not enough(MOST_USERS):
-        raise UnfitProtocol(Message("collect.unfit.users"))
+        raise designs.UnfitProtocol(Message("collect.unfit.users"))
     return _least(enough, 1, MOST_USERS)
 
 
-def _error(label: str, need: Need, epsilon: Fraction) -> float:
+def _error(label: str, need: designs.Need, epsilon: Fraction) -> float:
     """Infinite where the design does not fit, as a coin may be too fine at a small epsilon."""
     try:
-        return error_of(design_protocol(label, need, epsilon), need)
-    except UnfitProtocol:
+        return designs.error_of(designs.design_protocol(label, need, epsilon), need)
+    except designs.UnfitProtocol:
         return inf
 
 
@@ -225,15 +213,15 @@ def _least(enough: Callable[[int], bool], low: int, high: int) -> int:
     return low
 
 
-def _warnings(label: str, protocol: Protocol, need: Need) -> list[str]:
+def _warnings(label: str, protocol: Protocol, need: designs.Need) -> list[str]:
     found: list[str] = []
     sketch = protocol.words if isinstance(protocol, FragmentPuzzle) else protocol
     if isinstance(sketch, SketchProtocol | LocalHashing):
-        wanted = required_hashes(sketch, need)
+        wanted = designs.required_hashes(sketch, need)
         has = sketch.hashes if isinstance(sketch, SketchProtocol) else sketch.pool
         if has and has < wanted:
             found.append(
-                Message("collect.warning.hashes", has=has, wanted=wanted, share=COLLISIONS)
+                Message("collect.warning.hashes", has=has, wanted=wanted, share=designs.COLLISIONS)
             )
     if label == "rappor":
         found.append(Message("collect.warning.shared_bits"))
@@ -292,9 +280,9 @@ def _squares(squares: float | None, domain: int) -> float:
         if number is None or not 0 < number <= 1:
             raise InputError("CEL-R090.squares")
         return number
-    ranks = np.arange(1, min(domain, 2**20) + 1, dtype=np.float64) ** -ZIPF
+    ranks = np.arange(1, min(domain, 2**20) + 1, dtype=np.float64) ** -designs.ZIPF
     # What is beyond a million values adds to the sum of shares, but hardly to that of squares.
-    tail = (ranks.size**-0.1 - domain**-0.1) / (ZIPF - 1) if domain > ranks.size else 0.0
+    tail = (ranks.size**-0.1 - domain**-0.1) / (designs.ZIPF - 1) if domain > ranks.size else 0.0
     return float((ranks**2).sum() / (ranks.sum() + tail) ** 2)
 
 

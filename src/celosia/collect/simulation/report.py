@@ -5,20 +5,8 @@ from __future__ import annotations
 from math import inf
 
 from celosia.collect.simulation.results import Element, Simulation
-from celosia.core import figures
+from celosia.core import figures, report
 from celosia.core.messages import say, sentence
-from celosia.core.report import (
-    Block,
-    Document,
-    Facts,
-    Figure,
-    Heading,
-    KeyFigure,
-    KeyFigures,
-    Notice,
-    Paragraph,
-    Table,
-)
 
 MOST_BARS = 30
 MOST_ROWS = 1000
@@ -26,16 +14,16 @@ NORMAL_95 = 1.96
 """Standard errors to either side that hold the truth 19 times of 20."""
 
 
-def document(found: Simulation) -> Document:
+def document(found: Simulation) -> report.Document:
     """The whole report, as blocks."""
-    blocks: list[Block] = [
-        Notice(say("collect.simulation_report.no_privacy"), tone="simulation"),
-        *(Notice(str(note), tone="info") for note in found.notes),
-        Heading(say("collect.simulation_report.in_short")),
+    blocks: list[report.Block] = [
+        report.Notice(say("collect.simulation_report.no_privacy"), tone="simulation"),
+        *(report.Notice(str(note), tone="info") for note in found.notes),
+        report.Heading(say("collect.simulation_report.in_short")),
         _cards(found),
         *_plot(found.elements),
-        Heading(say("collect.simulation_report.by_value")),
-        Table(
+        report.Heading(say("collect.simulation_report.by_value")),
+        report.Table(
             [
                 say("collect.simulation_report.value"),
                 say("collect.simulation_report.real"),
@@ -50,26 +38,26 @@ def document(found: Simulation) -> Document:
             else say("collect.simulation_report.counts_caption"),
             numeric=range(1, 6),
         ),
-        Heading(say("collect.simulation_report.errors")),
-        Table(
+        report.Heading(say("collect.simulation_report.errors")),
+        report.Table(
             ["", say("collect.simulation_report.value")],
             metric_rows(found),
             say("collect.simulation_report.errors_caption"),
             numeric=(1,),
         ),
-        Paragraph(say("collect.simulation_report.careful")),
-        Heading(say("collect.simulation_report.time_and_size")),
-        Table(
+        report.Paragraph(say("collect.simulation_report.careful")),
+        report.Heading(say("collect.simulation_report.time_and_size")),
+        report.Table(
             ["", say("collect.simulation_report.value")],
             timing_rows(found),
             say("collect.simulation_report.time_caption"),
             numeric=(1,),
         ),
-        Heading(say("collect.simulation_report.made")),
-        Facts(_provenance(found)),
+        report.Heading(say("collect.simulation_report.made")),
+        report.Facts(_provenance(found)),
     ]
     title = say("collect.simulation_report.title", protocol=found.name)
-    return Document(title, sentence(str(found)), tuple(blocks))
+    return report.Document(title, sentence(str(found)), tuple(blocks))
 
 
 def element_rows(found: Simulation) -> list[list[str]]:
@@ -156,29 +144,29 @@ def _shown(value: float, form: str) -> str:
     return say("collect.number", value=value, form=form)
 
 
-def _cards(found: Simulation) -> KeyFigures:
+def _cards(found: Simulation) -> report.KeyFigures:
     predicted = found.predicted_rmse
     predicted_text = (
         ""
         if predicted is None
         else say("collect.simulation_report.predicted", rmse=number(predicted))
     )
-    return KeyFigures(
+    return report.KeyFigures(
         [
-            KeyFigure(
+            report.KeyFigure(
                 say("collect.simulation_report.users"),
                 _shown(found.users, ","),
                 say("collect.simulation_report.runs", runs=found.runs),
             ),
-            KeyFigure(
+            report.KeyFigure(
                 say("collect.simulation_report.epsilon"),
                 _shown(found.report_epsilon, ".4g"),
                 say("collect.simulation_report.of_each_report"),
             ),
-            KeyFigure(
+            report.KeyFigure(
                 say("collect.simulation_report.rmse"), number(found.pooled_rmse), predicted_text
             ),
-            KeyFigure(
+            report.KeyFigure(
                 say("collect.simulation_report.report"),
                 _shown(found.timing.report_bits, ","),
                 say("collect.simulation_report.each"),
@@ -188,10 +176,10 @@ def _cards(found: Simulation) -> KeyFigures:
     )
 
 
-def _plot(elements: tuple[Element, ...]) -> list[Block]:
+def _plot(elements: tuple[Element, ...]) -> list[report.Block]:
     shown = elements[:MOST_BARS]
     if not shown:
-        return [Paragraph(say("collect.simulation_report.none_found"))]
+        return [report.Paragraph(say("collect.simulation_report.none_found"))]
     chart = figures.estimates(
         [str(each.value) for each in shown],
         [each.real for each in shown],
@@ -212,7 +200,7 @@ def _plot(elements: tuple[Element, ...]) -> list[Block]:
         caption = say(
             "collect.simulation_report.chart_caption_most", shown=MOST_BARS, values=len(elements)
         )
-    return [Figure(chart, caption, words)]
+    return [report.Figure(chart, caption, words)]
 
 
 def _provenance(found: Simulation) -> list[tuple[str, str]]:

@@ -13,22 +13,15 @@ from celosia.core.messages import Message
 from celosia.core.methods import parameter
 from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Source
+from celosia.graphs.attacks import result
 from celosia.graphs.attacks.method import AttackedGraph, AttackMethod
-from celosia.graphs.attacks.result import (
-    GraphAttack,
-    Numbers,
-    candidate_sizes,
-    checked_targets,
-    checked_truth,
-    classes,
-)
 from celosia.graphs.graph import Graph
 
 HUBS = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ByHubs(AttackMethod[GraphAttack]):
+class ByHubs(AttackMethod[result.GraphAttack]):
     """The attacker knows how far each target is from the largest hubs; see `hub_fingerprint`."""
 
     hubs: int = parameter(HUBS, least=1)
@@ -40,7 +33,9 @@ class ByHubs(AttackMethod[GraphAttack]):
 
     method_name = "hubs"
 
-    def run(self, pair: AttackedGraph, *, rng: Source, progress: Progress = silent) -> GraphAttack:
+    def run(
+        self, pair: AttackedGraph, *, rng: Source, progress: Progress = silent
+    ) -> result.GraphAttack:
         return hub_fingerprint(
             pair.original,
             pair.release,
@@ -62,14 +57,14 @@ def fingerprints(graph: Graph, hubs: Iterable[int], *, reach: int) -> NDArray[np
 
     limit = ByHubs(reach=reach).reach
     columns: list[NDArray[np.int32]] = []
-    for hub in checked_targets(graph, hubs).tolist():
+    for hub in result.checked_targets(graph, hubs).tolist():
         depth = np.full(graph.order, -1, dtype=np.int32)
         levels(graph.starts, graph.neighbours, hub, limit, depth, np.empty_like(depth))
         columns.append(np.maximum(depth, 0))
     return np.stack(columns, axis=1) if columns else np.zeros((graph.order, 0), dtype=np.int32)
 
 
-def top_hubs(graph: Graph, count: int = HUBS) -> Numbers:
+def top_hubs(graph: Graph, count: int = HUBS) -> result.Numbers:
     """The vertices with most neighbours, the lowest number first among equals."""
     return np.argsort(-graph.degrees, kind="stable")[:count]
 
@@ -82,8 +77,8 @@ def hub_fingerprint(
     reach: int = 2,
     closed: bool = True,
     targets: Iterable[int] | None = None,
-    numbers: Numbers | None = None,
-) -> GraphAttack:
+    numbers: result.Numbers | None = None,
+) -> result.GraphAttack:
     """The attacker knows the distances of each target to some hubs, and the hubs in the release.
 
     Args:
@@ -100,24 +95,24 @@ def hub_fingerprint(
 
     Reference: Hay, Miklau, Jensen, Towsley, Weis 2008.
     """
-    truth = checked_truth(original, release, numbers)
-    chosen = top_hubs(original) if hubs is None else checked_targets(original, hubs)
+    truth = result.checked_truth(original, release, numbers)
+    chosen = top_hubs(original) if hubs is None else result.checked_targets(original, hubs)
     there = truth[chosen]
     if there.size == 0 or there.min() < 0:
         raise InputError("CEL-G406")
-    wanted = checked_targets(original, targets)
+    wanted = result.checked_targets(original, targets)
     known = fingerprints(original, chosen, reach=reach)
     published = fingerprints(release, there, reach=reach)
     if closed:
-        codes = classes(known, published)
-        sizes = candidate_sizes(*codes)
+        codes = result.classes(known, published)
+        sizes = result.candidate_sizes(*codes)
     else:
         sizes = _compatible_sizes(known, published)
     own = np.zeros_like(known)
     own[truth >= 0] = published[truth[truth >= 0]]
     same = own == known
     hit = (same if closed else same | (known == 0)).all(axis=1) & (truth >= 0)
-    return GraphAttack(
+    return result.GraphAttack(
         name=Message("graphs.attack.hubs_closed" if closed else "graphs.attack.hubs_open"),
         assumption=Message("graphs.attack.hubs_knows", hubs=chosen.size, reach=reach),
         mitigation=Message("graphs.attack.hubs_prevent"),
@@ -128,7 +123,7 @@ def hub_fingerprint(
     )
 
 
-def _compatible_sizes(known: NDArray[np.int32], published: NDArray[np.int32]) -> Numbers:
+def _compatible_sizes(known: NDArray[np.int32], published: NDArray[np.int32]) -> result.Numbers:
     """How many published fingerprints agree with each known one where it is not 0."""
     asked, place = np.unique(known, axis=0, return_inverse=True)
     shown, counts = np.unique(published, axis=0, return_counts=True)

@@ -11,15 +11,7 @@ import polars as pl
 
 from celosia.core.errors import InputError
 from celosia.core.messages import Message
-from celosia.graphs.formats.parsed_graph import (
-    GraphBuilder,
-    ParsedGraph,
-    Value,
-    declared_twice,
-    malformed,
-    names_of,
-    utf8,
-)
+from celosia.graphs.formats import parsed_graph
 from celosia.graphs.graph import Graph
 
 _CELL = re.compile(r'"([^"]*)"|(\S+)')
@@ -30,11 +22,11 @@ BARE = 10_000_000
 _COORDINATES = ("x", "y", "z")
 
 
-def read_pajek(data: bytes, path: Path) -> ParsedGraph:
+def read_pajek(data: bytes, path: Path) -> parsed_graph.ParsedGraph:
     """The network of a Pajek file; weights and coordinates are kept, shapes and colours are not."""
     reader = _Reader(path, most=max(len(data), BARE))
     # Not splitlines(): it also ends a line at signs that a name may hold, such as U+2028.
-    for line, text in enumerate(utf8(data, path).replace("\r\n", "\n").split("\n"), 1):
+    for line, text in enumerate(parsed_graph.utf8(data, path).replace("\r\n", "\n").split("\n"), 1):
         cells = [match[0] or match[1] for match in _CELL.findall(text)]
         if text.lstrip().startswith("%"):
             reader.builder.ignore(Message("graphs.ignored.comments"))
@@ -47,10 +39,10 @@ class _Reader:
     def __init__(self, path: Path, *, most: int) -> None:
         self.path = path
         self.most = most
-        self.builder = GraphBuilder(path)
+        self.builder = parsed_graph.GraphBuilder(path)
         self.section = ""
         self.order = -1
-        self.declared: dict[int, tuple[str, dict[str, Value], int]] = {}
+        self.declared: dict[int, tuple[str, dict[str, parsed_graph.Value], int]] = {}
 
     def take(self, cells: list[str], line: int) -> None:
         if cells[0].startswith("*"):
@@ -63,11 +55,11 @@ class _Reader:
             for other in cells[1:]:
                 self._join(cells[0], other, {}, line)
         else:
-            raise malformed(self.path, line, "CEL-G003.before_vertices")
+            raise parsed_graph.malformed(self.path, line, "CEL-G003.before_vertices")
 
-    def finish(self) -> ParsedGraph:
+    def finish(self) -> parsed_graph.ParsedGraph:
         if self.order < 0:
-            raise malformed(self.path, 1, "CEL-G003.no_vertices")
+            raise parsed_graph.malformed(self.path, 1, "CEL-G003.no_vertices")
         names = {number: held[0] for number, held in self.declared.items()}
         distinct = len(set(names.values())) == len(names) == self.order
         for number in range(1, self.order + 1):
@@ -78,24 +70,26 @@ class _Reader:
         parsed = self.builder.finish()
         if not distinct:
             return parsed
-        return replace(parsed, names=names_of([names[each] for each in range(1, self.order + 1)]))
+        return replace(
+            parsed, names=parsed_graph.names_of([names[each] for each in range(1, self.order + 1)])
+        )
 
     def _open(self, cells: list[str], line: int) -> None:
         self.section = cells[0].lower()
         if self.section not in _SECTIONS:
-            raise malformed(self.path, line, "CEL-G003.unknown_section")
+            raise parsed_graph.malformed(self.path, line, "CEL-G003.unknown_section")
         if self.section == "*vertices":
             if self.order >= 0:
-                raise malformed(self.path, line, "CEL-G003.second_vertices")
+                raise parsed_graph.malformed(self.path, line, "CEL-G003.second_vertices")
             self.order = self._whole(cells[1] if len(cells) > 1 else "", line)
             if self.order > self.most:
-                raise malformed(self.path, line, "CEL-G003.too_few_vertices")
+                raise parsed_graph.malformed(self.path, line, "CEL-G003.too_few_vertices")
 
     def _vertex(self, cells: list[str], line: int) -> None:
         number = self._known(cells[0], line)
         if number in self.declared:
-            raise declared_twice(self.path, line)
-        values: dict[str, Value] = {}
+            raise parsed_graph.declared_twice(self.path, line)
+        values: dict[str, parsed_graph.Value] = {}
         rest = cells[2:]
         for axis in _COORDINATES:
             if rest and (at := _decimal(rest[0])) is not None:
@@ -107,13 +101,13 @@ class _Reader:
 
     def _edge(self, cells: list[str], line: int) -> None:
         if len(cells) < 2:
-            raise malformed(self.path, line, "CEL-G003.one_vertex")
+            raise parsed_graph.malformed(self.path, line, "CEL-G003.one_vertex")
         weight = _decimal(cells[2]) if len(cells) > 2 else None
         if len(cells) > 2 + (weight is not None):
             self.builder.ignore(Message("graphs.ignored.edge_shapes"))
         self._join(cells[0], cells[1], {} if weight is None else {"weight": weight}, line)
 
-    def _join(self, one: str, other: str, values: dict[str, Value], line: int) -> None:
+    def _join(self, one: str, other: str, values: dict[str, parsed_graph.Value], line: int) -> None:
         self.builder.edge(
             self._known(one, line),
             self._known(other, line),
@@ -132,7 +126,7 @@ class _Reader:
 
     def _whole(self, cell: str, line: int) -> int:
         if not re.fullmatch(r"-?\d{1,18}", cell, re.ASCII):
-            raise malformed(self.path, line, "CEL-G003.no_whole_number")
+            raise parsed_graph.malformed(self.path, line, "CEL-G003.no_whole_number")
         number = int(cell)
         if number < 0:
             raise InputError("CEL-G004.whole", path=self.path, line=line)

@@ -14,6 +14,7 @@ from celosia.core.messages import Message
 from celosia.core.methods import parameter
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
+from celosia.graphs.generalisation import partition
 from celosia.graphs.generalisation.attributes import (
     Attributes,
     Blocks,
@@ -22,12 +23,6 @@ from celosia.graphs.generalisation.attributes import (
     schema_parameter,
 )
 from celosia.graphs.generalisation.graph import GeneralisedGraph
-from celosia.graphs.generalisation.partition import (
-    LEFT_OPEN,
-    check_k,
-    promise_of,
-    publish_partition,
-)
 from celosia.graphs.graph import Graph
 from celosia.graphs.method import GraphMethod, MethodResult
 from celosia.tables.schema import Schema
@@ -61,7 +56,7 @@ class SaNGreeA(GraphMethod[GeneralisedGraph]):
 
     method_name = "sangreea"
     randomised = False
-    gaps = LEFT_OPEN
+    gaps = partition.LEFT_OPEN
 
     def check(self) -> None:
         """Refuse weights that do not add up to 1, and a weight of attributes without a schema."""
@@ -73,13 +68,13 @@ class SaNGreeA(GraphMethod[GeneralisedGraph]):
     def apply(
         self, graph: Graph, *, rng: Source, progress: Progress = silent
     ) -> MethodResult[GeneralisedGraph]:
-        k = check_k(self.k, graph)
+        k = partition.check_k(self.k, graph)
         attributes = code_attributes(graph, schema_of(self.schema))
         found = greedy_blocks(graph, k, alpha=self.alpha, attributes=attributes, progress=progress)
-        return publish_partition(graph, found, k=k, attributes=attributes)
+        return partition.publish_partition(graph, found, k=k, attributes=attributes)
 
     def promise(self, graph: Graph) -> str | None:
-        return promise_of(self.k)
+        return partition.promise_of(self.k)
 
     def as_dict(self) -> dict[str, Any]:
         return plain_parameters(self)

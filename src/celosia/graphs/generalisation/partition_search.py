@@ -12,6 +12,7 @@ from celosia.core.messages import Message
 from celosia.core.methods import parameter
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
+from celosia.graphs.generalisation import partition
 from celosia.graphs.generalisation.attributes import (
     Blocks,
     code_attributes,
@@ -20,12 +21,6 @@ from celosia.graphs.generalisation.attributes import (
 )
 from celosia.graphs.generalisation.clustering import greedy_blocks, plain_parameters
 from celosia.graphs.generalisation.graph import GeneralisedGraph
-from celosia.graphs.generalisation.partition import (
-    LEFT_OPEN,
-    check_k,
-    promise_of,
-    publish_partition,
-)
 from celosia.graphs.graph import Graph
 from celosia.graphs.method import GraphMethod, MethodResult
 from celosia.tables.schema import Schema
@@ -62,12 +57,12 @@ class PartitionSearch(GraphMethod[GeneralisedGraph]):
 
     method_name = "partition-search"
     randomised = True
-    gaps = LEFT_OPEN
+    gaps = partition.LEFT_OPEN
 
     def apply(
         self, graph: Graph, *, rng: Source, progress: Progress = silent
     ) -> MethodResult[GeneralisedGraph]:
-        k = check_k(self.k, graph)
+        k = partition.check_k(self.k, graph)
         attributes = code_attributes(graph, schema_of(self.schema))
         if graph.order // k > MOST_BLOCKS:
             raise InputError(
@@ -80,10 +75,10 @@ class PartitionSearch(GraphMethod[GeneralisedGraph]):
         steps = max(20_000, 300 * graph.order) if self.steps is None else self.steps
         start = greedy_blocks(graph, k, progress=progress)
         found = anneal_partition(graph, start, k=k, steps=steps, rng=rng, progress=progress)
-        return publish_partition(graph, found, k=k, attributes=attributes)
+        return partition.publish_partition(graph, found, k=k, attributes=attributes)
 
     def promise(self, graph: Graph) -> str | None:
-        return promise_of(self.k)
+        return partition.promise_of(self.k)
 
     def as_dict(self) -> dict[str, Any]:
         return plain_parameters(self)

@@ -11,17 +11,9 @@ from celosia.collect.count_mean.count_mean import CountMean
 from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step
 from celosia.core.randomness import Seeded
-from celosia.lab.collect import aggregates
+from celosia.lab.collect import aggregates, publication
 from celosia.lab.collect.identities import correlation, identities
 from celosia.lab.collect.law import ErrorLaw, rmse
-from celosia.lab.collect.publication import (
-    EXPONENTIAL_50,
-    NORMAL_200,
-    Counts,
-    generator,
-    normal_counts,
-    table,
-)
 from celosia.lab.findings import Row
 from celosia.lab.mechanisms.cells import compare_equal, compare_printed
 
@@ -34,25 +26,25 @@ OBJECT_BYTES, OBJECT_SLACK = 140, 4
 
 def rows(progress: Progress) -> list[Row]:
     """Every line of the tables."""
-    lines = table("count_mean")
+    lines = publication.table("count_mean")
     found: list[Row] = []
     for done, line in enumerate(lines):
         progress(Step(Message("lab.collect.sketches_of_50_000_values"), done, len(lines)))
         protocol = CountMean(epsilon=2, hashes=int(line["hashes"]), width=int(line["width"]))
         run = Message("lab.collect.pcms_k_m", hashes=protocol.hashes, width=protocol.width)
-        found += identities(run, line, users=50_000, spread=int(np.ptp(EXPONENTIAL_50)))
-        found += correlation(run, line, EXPONENTIAL_50)
-        found += _errors(run, line, protocol, EXPONENTIAL_50, seed=700 + done)
-    for done, line in enumerate(table("count_mean_epsilon")):
+        found += identities(run, line, users=50_000, spread=int(np.ptp(publication.EXPONENTIAL_50)))
+        found += correlation(run, line, publication.EXPONENTIAL_50)
+        found += _errors(run, line, protocol, publication.EXPONENTIAL_50, seed=700 + done)
+    for done, line in enumerate(publication.table("count_mean_epsilon")):
         progress(Step(Message("lab.collect.sketches_of_200_000_values"), done, 9))
         protocol = CountMean(epsilon=float(line["epsilon"]), hashes=1024, width=256)
         run = Message("lab.collect.pcms_epsilon", epsilon=line["epsilon"])
-        found += identities(run, line, users=200_000, spread=int(np.ptp(NORMAL_200)))
-        found += _errors(run, line, protocol, NORMAL_200, seed=740 + done)
+        found += identities(run, line, users=200_000, spread=int(np.ptp(publication.NORMAL_200)))
+        found += _errors(run, line, protocol, publication.NORMAL_200, seed=740 + done)
     return [*found, *_users(), *_sizes()]
 
 
-def law(protocol: CountMean, counts: Counts, *, single: int = 0) -> ErrorLaw:
+def law(protocol: CountMean, counts: publication.Counts, *, single: int = 0) -> ErrorLaw:
     """Of the errors of all values, over coins, rows and hash functions."""
     users, squares = int(counts.sum()) + single, float(counts @ counts) + single
     variances = np.array(
@@ -64,7 +56,7 @@ def law(protocol: CountMean, counts: Counts, *, single: int = 0) -> ErrorLaw:
     )
 
 
-def collision_tails(hashes: int, width: int, counts: Counts, noise: float) -> float:
+def collision_tails(hashes: int, width: int, counts: publication.Counts, noise: float) -> float:
     """What collisions add to the variance of the sum of squared errors.
 
     Value d' adds f' K / k to the estimate of d, K of Binomial(k, 1/m): its fourth cumulant is
@@ -81,7 +73,7 @@ def collision_tails(hashes: int, width: int, counts: Counts, noise: float) -> fl
     return float(scale * (max(0.0, cumulants) + 2 * np.sum(both**2)))
 
 
-def real_run(protocol: CountMean, counts: Counts, seed: int) -> NDArray[np.float64]:
+def real_run(protocol: CountMean, counts: publication.Counts, seed: int) -> NDArray[np.float64]:
     """Estimates from real reports, one for each user."""
     values = np.repeat(np.arange(counts.size), counts)
     server = protocol.server()
@@ -91,7 +83,7 @@ def real_run(protocol: CountMean, counts: Counts, seed: int) -> NDArray[np.float
 
 
 def _errors(
-    run: str, line: dict[str, str], protocol: CountMean, counts: Counts, *, seed: int
+    run: str, line: dict[str, str], protocol: CountMean, counts: publication.Counts, *, seed: int
 ) -> Iterator[Row]:
     expected = law(protocol, counts)
     yield compare_printed(run, "lab.collect.rmse_by_theory_th", line["theory"], expected.rmse)
@@ -101,7 +93,7 @@ def _errors(
     yield expected.of_mean(
         run, Message("lab.collect.mean_error_of_the_published_run"), line["mean_error"]
     )
-    drawn = generator(Seeded(seed))
+    drawn = publication.generator(Seeded(seed))
     runs = RUNS if protocol.hashes <= MANY_ROWS else FEW_RUNS
     errors = [rmse(aggregates.count_mean(protocol, counts, drawn), counts) for _ in range(runs)]
     yield expected.of_runs(
@@ -113,9 +105,11 @@ def _errors(
 
 
 def _users() -> Iterator[Row]:
-    for line in table("sketch_users"):
+    for line in publication.table("sketch_users"):
         users = int(line["users"])
-        expected = law(CountMean(epsilon=4, hashes=1024, width=256), normal_counts(users))
+        expected = law(
+            CountMean(epsilon=4, hashes=1024, width=256), publication.normal_counts(users)
+        )
         cell = Message("lab.collect.percent_error_of_the_published_run")
         yield expected.of_mean(
             Message("lab.collect.pcms_of_users", users=users), cell, line["cms"], scale=100 / users
@@ -123,7 +117,7 @@ def _users() -> Iterator[Row]:
 
 
 def _sizes() -> Iterator[Row]:
-    for line in table("report_bytes"):
+    for line in publication.table("report_bytes"):
         width = int(line["width"])
         run, printed_bytes = Message("lab.collect.pcms_report_m", width=width), int(line["cms"])
         cell = Message("lab.collect.printed_as_kb_c_18c_the")

@@ -10,17 +10,9 @@ from celosia.collect.numbers.dbitflip import DBitFlip
 from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step
 from celosia.core.randomness import Seeded
-from celosia.lab.collect import aggregates
+from celosia.lab.collect import aggregates, publication
 from celosia.lab.collect.identities import correlation, identities
 from celosia.lab.collect.law import ErrorLaw, rmse
-from celosia.lab.collect.publication import (
-    MANY_RANGE,
-    Counts,
-    exponential_counts,
-    generator,
-    normal_counts,
-    table,
-)
 from celosia.lab.findings import Row
 from celosia.lab.mechanisms.cells import compare_printed
 
@@ -32,15 +24,15 @@ REAL = ((1, 1.0), (4, 1.0), (24, 4.0))
 
 def rows(progress: Progress) -> list[Row]:
     """Every line of the tables."""
-    counts = exponential_counts()
-    lines = table("dbitflip")
+    counts = publication.exponential_counts()
+    lines = publication.table("dbitflip")
     found: list[Row] = []
     for done, line in enumerate(lines):
         progress(Step(Message("lab.collect.bits_of_500_000_users"), done, len(lines)))
         bits, epsilon = int(line["bits"]), float(line["epsilon"])
         protocol = DBitFlip(epsilon=epsilon, buckets=counts.size, bits=bits)
         run = Message("lab.collect.dbitflip_d_epsilon", bits=bits, epsilon=line["epsilon"])
-        found += identities(run, line, users=500_000, spread=MANY_RANGE)
+        found += identities(run, line, users=500_000, spread=publication.MANY_RANGE)
         found += correlation(run, line, counts)
         expected = law(protocol, counts)
         found.append(
@@ -48,7 +40,7 @@ def rows(progress: Progress) -> list[Row]:
         )
         cell = Message("lab.collect.rmse_of_the_published_run_beside")
         found.append(expected.of_rmse(run, cell, line["rmse"]))
-        drawn = generator(Seeded(800 + done))
+        drawn = publication.generator(Seeded(800 + done))
         errors = [rmse(aggregates.dbitflip(protocol, counts, drawn), counts) for _ in range(RUNS)]
         cell = Message("lab.collect.rmse_of_runs_of_ours_exact", runs=RUNS)
         found.append(expected.of_runs(run, cell, errors))
@@ -58,13 +50,13 @@ def rows(progress: Progress) -> list[Row]:
     return [*found, *_users()]
 
 
-def law(protocol: DBitFlip, counts: Counts) -> ErrorLaw:
+def law(protocol: DBitFlip, counts: publication.Counts) -> ErrorLaw:
     """Of the errors of all buckets, which are uncorrelated."""
     users = int(counts.sum())
     return ErrorLaw(np.array([protocol.variance(users, count=each) for each in counts.tolist()]))
 
 
-def _real(protocol: DBitFlip, counts: Counts) -> float:
+def _real(protocol: DBitFlip, counts: publication.Counts) -> float:
     values = np.repeat(np.arange(counts.size), counts)
     server = protocol.server()
     for batch in protocol.client(rng=Seeded(860)).batches(values):
@@ -73,9 +65,9 @@ def _real(protocol: DBitFlip, counts: Counts) -> float:
 
 
 def _users() -> Iterator[Row]:
-    for line in table("dbitflip_users"):
+    for line in publication.table("dbitflip_users"):
         users = int(line["users"])
-        counts = normal_counts(users)
+        counts = publication.normal_counts(users)
         protocol = DBitFlip(epsilon=1, buckets=counts.size, bits=4)
         run, cell = (
             Message("lab.collect.dbitflip_of_users", users=users),

@@ -20,18 +20,11 @@ from celosia.collect.count_mean.hadamard_count_mean import HadamardCountMean
 from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step
 from celosia.core.randomness import Seeded
+from celosia.lab.collect import publication
 from celosia.lab.collect.broken.debias import BrokenHalfDebias
 from celosia.lab.collect.count_mean import MANY_ROWS, collision_tails
 from celosia.lab.collect.identities import correlation, identities
 from celosia.lab.collect.law import ErrorLaw, rmse
-from celosia.lab.collect.publication import (
-    EXPONENTIAL_50,
-    NORMAL_200,
-    Counts,
-    keys,
-    normal_counts,
-    table,
-)
 from celosia.lab.findings import Row
 from celosia.lab.mechanisms.cells import SIGMAS, compare_equal, compare_printed, half_unit
 
@@ -46,27 +39,27 @@ LEAST_REFUTED = 15_000
 
 def rows(progress: Progress) -> list[Row]:
     """Every line of the tables."""
-    lines = table("hadamard")
+    lines = publication.table("hadamard")
     found: list[Row] = []
     for done, line in enumerate(lines):
         progress(Step(Message("lab.collect.hadamard_sketches_of_50_000_values"), done, len(lines)))
         made = HadamardCountMean(epsilon=2, hashes=int(line["hashes"]), width=int(line["width"]))
         run = Message("lab.collect.phcms_k_m", hashes=made.hashes, width=made.width)
-        found += identities(run, line, users=50_000, spread=int(np.ptp(EXPONENTIAL_50)))
-        chance = law(made, EXPONENTIAL_50)
+        found += identities(run, line, users=50_000, spread=int(np.ptp(publication.EXPONENTIAL_50)))
+        chance = law(made, publication.EXPONENTIAL_50)
         largest = (chance.rmse * (1 + SIGMAS * chance.spread)) ** 2
-        found += correlation(run, line, EXPONENTIAL_50, noise=largest)
-        found += _errors(run, line, made, EXPONENTIAL_50)
-    for done, line in enumerate(table("hadamard_epsilon")):
+        found += correlation(run, line, publication.EXPONENTIAL_50, noise=largest)
+        found += _errors(run, line, made, publication.EXPONENTIAL_50)
+    for done, line in enumerate(publication.table("hadamard_epsilon")):
         progress(Step(Message("lab.collect.hadamard_sketches_of_200_000_values"), done, 9))
         made = HadamardCountMean(epsilon=float(line["epsilon"]), hashes=1024, width=256)
         run = Message("lab.collect.phcms_epsilon", epsilon=line["epsilon"])
-        found += identities(run, line, users=200_000, spread=int(np.ptp(NORMAL_200)))
-        found += _errors(run, line, made, NORMAL_200)
+        found += identities(run, line, users=200_000, spread=int(np.ptp(publication.NORMAL_200)))
+        found += _errors(run, line, made, publication.NORMAL_200)
     return [*found, *_users(), *_sizes()]
 
 
-def law(protocol: HadamardCountMean, counts: Counts) -> ErrorLaw:
+def law(protocol: HadamardCountMean, counts: publication.Counts) -> ErrorLaw:
     """Of the errors of all values, over coins, rows, places and hash functions."""
     users, squares = int(counts.sum()), float(counts @ counts)
     variances = np.array(
@@ -78,7 +71,7 @@ def law(protocol: HadamardCountMean, counts: Counts) -> ErrorLaw:
     )
 
 
-def faulty(protocol: HadamardCountMean, counts: Counts) -> ErrorLaw:
+def faulty(protocol: HadamardCountMean, counts: publication.Counts) -> ErrorLaw:
     """Of the errors that the published code has (C-13)."""
     right, factor = law(protocol, counts), BrokenHalfDebias(epsilon=float(protocol.epsilon)).factor
     shift = (factor - 1) * int(counts.sum()) / (protocol.width - 1)
@@ -87,7 +80,7 @@ def faulty(protocol: HadamardCountMean, counts: Counts) -> ErrorLaw:
     return ErrorLaw(factor**2 * right.variances, biases, factor**4 * right.tails)
 
 
-def estimates(protocol: HadamardCountMean, counts: Counts, seed: int) -> Floats:
+def estimates(protocol: HadamardCountMean, counts: publication.Counts, seed: int) -> Floats:
     """From real reports, one for each user."""
     values = np.repeat(np.arange(counts.size), counts)
     server = protocol.server()
@@ -109,7 +102,7 @@ class _Sizes:
 
 
 def _errors(
-    run: str, line: dict[str, str], protocol: HadamardCountMean, counts: Counts
+    run: str, line: dict[str, str], protocol: HadamardCountMean, counts: publication.Counts
 ) -> Iterator[Row]:
     right, wrong = law(protocol, counts), faulty(protocol, counts)
     yield compare_printed(run, "lab.collect.rmse_by_theory_th", line["theory"], right.rmse)
@@ -119,7 +112,7 @@ def _errors(
     runs = RUNS if protocol.hashes <= MANY_ROWS else 1
     ours = [
         estimates(sizes.keyed(key), counts, seed)
-        for seed, key in enumerate(keys(run, runs), start=760)
+        for seed, key in enumerate(publication.keys(run, runs), start=760)
     ]
     cell = (
         Message("lab.collect.rmse_of_runs_of_ours_real", runs=runs)
@@ -143,9 +136,12 @@ def _users() -> Iterator[Row]:
     to 200,000 users only.
     """
     protocol = HadamardCountMean(epsilon=4, hashes=1024, width=256)
-    for line in table("sketch_users"):
+    for line in publication.table("sketch_users"):
         users, text = int(line["users"]), line["hcms"]
-        counts, run = normal_counts(users), Message("lab.collect.phcms_of_users", users=users)
+        counts, run = (
+            publication.normal_counts(users),
+            Message("lab.collect.phcms_of_users", users=users),
+        )
         if users <= MOST_RECORDED:
             wrong = faulty(protocol, counts)
             means, spreads = fold(np.asarray(wrong.biases), np.sqrt(wrong.variances))
@@ -168,7 +164,7 @@ def fold(means: Floats, deviations: Floats) -> tuple[Floats, Floats]:
 
 
 def _sizes() -> Iterator[Row]:
-    for line in table("report_bytes"):
+    for line in publication.table("report_bytes"):
         width = int(line["width"])
         run, protocol = (
             Message("lab.collect.phcms_report_m", width=width),

@@ -9,15 +9,9 @@ from celosia.core.messages import Message
 from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Seeded
 from celosia.graphs import examples
+from celosia.graphs.generalisation import partition
 from celosia.graphs.generalisation.clustering import greedy_blocks
 from celosia.graphs.generalisation.graph import GeneralisedGraph
-from celosia.graphs.generalisation.partition import (
-    blocks,
-    count_worlds,
-    members,
-    structural_loss,
-    summarise,
-)
 from celosia.graphs.generalisation.partition_search import PartitionSearch
 from celosia.graphs.generalisation.verification import agrees
 from celosia.graphs.graph import Graph
@@ -41,8 +35,8 @@ def _partition(graph: Graph) -> Iterator[Row]:
         run, "lab.graphs.edges_between", "1 2 2", in_words(sorted(made.between.tolist()))
     )
     yield compare_equal(run, "lab.graphs.edges_in_all", 12, made.size)
-    yield compare_equal(run, "lab.graphs.possible_worlds", 104_976, count_worlds(made))
-    loss = structural_loss(made)
+    yield compare_equal(run, "lab.graphs.possible_worlds", 104_976, partition.count_worlds(made))
+    loss = partition.structural_loss(made)
     yield compare_printed(run, "SIL", "10.667", loss.total)
     yield compare_printed(run, "NSIL", "0.5926", loss.normalised)
     whole = _summary(graph, [list(range(9))])
@@ -50,7 +44,7 @@ def _partition(graph: Graph) -> Iterator[Row]:
         "lab.graphs.figure_12_one_group",
         "lab.graphs.possible_worlds",
         1_251_677_700,
-        count_worlds(whole),
+        partition.count_worlds(whole),
     )
     yield compare_equal("lab.graphs.figure_12_one_group", "C(36, 12)", 1_251_677_700, comb(36, 12))
     world = made.sample_world(Seeded(12))
@@ -68,11 +62,11 @@ def _greedy(graph: Graph) -> Iterator[Row]:
     for k, (groups, worlds, text) in stated.items():
         run = Message("lab.graphs.sangreea_on_g9_k", k=k)
         found = greedy_blocks(graph, k)
-        made = summarise(graph, found)
-        yield compare_equal(run, "lab.graphs.groups", groups, name_groups(members(found)))
-        yield compare_equal(run, "lab.graphs.possible_worlds", worlds, count_worlds(made))
-        yield compare_printed(run, "NSIL", text, structural_loss(made).normalised)
-        sound = "yes" if agrees(made, graph, members(found)) else "no"
+        made = partition.summarise(graph, found)
+        yield compare_equal(run, "lab.graphs.groups", groups, name_groups(partition.members(found)))
+        yield compare_equal(run, "lab.graphs.possible_worlds", worlds, partition.count_worlds(made))
+        yield compare_printed(run, "NSIL", text, partition.structural_loss(made).normalised)
+        sound = "yes" if agrees(made, graph, partition.members(found)) else "no"
         yield compare_equal(run, "lab.graphs.numbers_counted_apart_agree", "yes", sound)
         if k == 3:
             yield compare_equal(
@@ -84,12 +78,14 @@ def _greedy(graph: Graph) -> Iterator[Row]:
 
 def _all_partitions(graph: Graph) -> Iterator[Row]:
     run = Message("lab.graphs.all_partitions_of_g9_into_groups")
-    worlds = [count_worlds(_summary(graph, parts)) for parts in _partitions(list(range(9)), 3)]
+    worlds = [
+        partition.count_worlds(_summary(graph, parts)) for parts in _partitions(list(range(9)), 3)
+    ]
     yield compare_equal(run, "lab.graphs.how_many", 491, len(worlds))
     yield compare_equal(run, "lab.graphs.fewest_possible_worlds", 27_216, min(worlds))
     found = PartitionSearch(k=3).apply(graph, rng=Seeded(12)).graph
     yield compare_equal(
-        run, "lab.graphs.worlds_of_what_the_search_finds", 27_216, count_worlds(found)
+        run, "lab.graphs.worlds_of_what_the_search_finds", 27_216, partition.count_worlds(found)
     )
 
 
@@ -108,7 +104,7 @@ def _partitions(items: list[int], least: int) -> Iterator[list[list[int]]]:
 
 
 def _summary(graph: Graph, groups: Sequence[Sequence[int]]) -> GeneralisedGraph:
-    return summarise(graph, blocks(groups))
+    return partition.summarise(graph, partition.blocks(groups))
 
 
 def _numbers(graph: GeneralisedGraph) -> tuple[list[int], list[int], list[int]]:

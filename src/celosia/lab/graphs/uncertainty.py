@@ -13,12 +13,7 @@ from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Seeded
 from celosia.graphs import examples
 from celosia.graphs.graph import Graph
-from celosia.graphs.uncertain.entropy import (
-    degree_distributions,
-    degree_entropies,
-    obfuscation,
-    recounted_failures,
-)
+from celosia.graphs.uncertain import entropy
 from celosia.graphs.uncertain.graph import UncertainGraph
 from celosia.graphs.uncertain.method import KObfuscation
 from celosia.graphs.uncertain.statistics import expected_statistics, sampled_statistics
@@ -40,7 +35,7 @@ def rows(progress: Progress = silent) -> list[Row]:
 
 def _doubts(graph: UncertainGraph, original: Graph) -> Iterator[Row]:
     run = Message("lab.graphs.figure_11_degrees")
-    table = degree_distributions(graph)
+    table = entropy.degree_distributions(graph)
     for vertex, texts in enumerate(DEGREE_CHANCES):
         for number, text in enumerate(texts):
             found = float(table[vertex, number])
@@ -50,7 +45,7 @@ def _doubts(graph: UncertainGraph, original: Graph) -> Iterator[Row]:
                 text,
                 found,
             )
-    bits = degree_entropies(graph, np.arange(4))
+    bits = entropy.degree_entropies(graph, np.arange(4))
     for number, text in enumerate(DEGREE_ENTROPIES):
         yield compare_printed(
             run, Message("lab.graphs.doubt_about_who_has", number=number), text, float(bits[number])
@@ -61,14 +56,14 @@ def _doubts(graph: UncertainGraph, original: Graph) -> Iterator[Row]:
             run,
             Message("lab.graphs.share_exposed_k", k=k),
             share,
-            obfuscation(graph, original, k=k).share,
+            entropy.obfuscation(graph, original, k=k).share,
         )
     for k, tolerance, holds in ((3, 0.25, "yes"), (3, 0.2, "no"), (4, 0.9, "no")):
-        verdict = "yes" if obfuscation(graph, original, k=k).holds(tolerance) else "no"
+        verdict = "yes" if entropy.obfuscation(graph, original, k=k).holds(tolerance) else "no"
         yield compare_equal(
             run, Message("lab.graphs.obfuscated", k=k, tolerance=tolerance), holds, verdict
         )
-    exposed = obfuscation(graph, original, k=3).failing + 1
+    exposed = entropy.obfuscation(graph, original, k=3).failing + 1
     yield compare_equal(
         run, "lab.graphs.who_is_exposed_k_3", "1", " ".join(map(str, exposed.tolist()))
     )
@@ -132,9 +127,9 @@ def _certain() -> Iterator[Row]:
             run,
             Message("lab.graphs.share_exposed_k", k=k),
             text,
-            obfuscation(certain, graph, k=k).share,
+            entropy.obfuscation(certain, graph, k=k).share,
         )
-    bits = degree_entropies(certain, graph.degrees)
+    bits = entropy.degree_entropies(certain, graph.degrees)
     counts = np.bincount(graph.degrees)
     for number in np.flatnonzero(counts).tolist():
         yield compare_equal(
@@ -149,7 +144,7 @@ def _generated() -> Iterator[Row]:
     run = Message("lab.graphs.karate_club_k_5_one_in")
     club = examples.karate()
     made = KObfuscation(k=5, tolerance=0.1).apply(club, rng=Seeded(11)).graph
-    failing = recounted_failures(made, club, k=5).size
+    failing = entropy.recounted_failures(made, club, k=5).size
     yield Row(run, Message("lab.graphs.exposed_counted_apart_at_most"), 3, failing, failing <= 3)
     inside = bool(((made.probabilities >= 0) & (made.probabilities <= 1)).all())
     yield compare_equal(run, "lab.graphs.all_chances_are_in_0_1", "yes", "yes" if inside else "no")

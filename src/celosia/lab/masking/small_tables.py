@@ -13,17 +13,9 @@ from celosia.assess.risk.individual import individual_risk
 from celosia.core.messages import Message
 from celosia.core.progress import Progress, silent
 from celosia.lab.findings import Row
+from celosia.lab.masking import publication
 from celosia.lab.masking.equivalence_classes import EquivalenceClasses, format_groups
 from celosia.lab.masking.medical import apply_method
-from celosia.lab.masking.publication import (
-    NATIONALITIES,
-    NOISY_SALARIES,
-    POPULATION_FREQUENCIES,
-    SALARIES,
-    SAMPLE_FREQUENCIES,
-    SURVEY,
-    SURVEY_RISKS,
-)
 from celosia.lab.mechanisms.cells import compare_equal, compare_printed
 from celosia.tables import Mask
 from celosia.tables.masking import Recoding, unbiased_counts
@@ -39,7 +31,10 @@ def rows(progress: Progress = silent) -> list[Row]:
 
 def _salaries() -> Iterator[Row]:
     run = Message("lab.masking.t2_noise_on_salaries")
-    before, after = (np.array(each, dtype=np.float64) for each in (SALARIES, NOISY_SALARIES))
+    before, after = (
+        np.array(each, dtype=np.float64)
+        for each in (publication.SALARIES, publication.NOISY_SALARIES)
+    )
     yield compare_printed(run, "lab.masking.mean_before", "62.0", float(before.mean()))
     yield compare_printed(run, "lab.masking.mean_after", "62.2", float(after.mean()))
     yield compare_equal(run, "lab.masking.unchanged", 4, int((before == after).sum()))
@@ -67,12 +62,12 @@ def _nationalities() -> Iterator[Row]:
         run,
         "lab.masking.unique_records",
         12,
-        len(EquivalenceClasses.of(NATIONALITIES, keys, "illness").unique),
+        len(EquivalenceClasses.of(publication.NATIONALITIES, keys, "illness").unique),
     )
     run = Message("lab.masking.t4_claimed_as_4_anonymous")
-    short = EquivalenceClasses.of(NATIONALITIES[1:], SHOWN, "illness")
+    short = EquivalenceClasses.of(publication.NATIONALITIES[1:], SHOWN, "illness")
     yield compare_equal(run, "lab.masking.k_of_the_11_rows_that", 3, short.k)
-    crowds = EquivalenceClasses.of(NATIONALITIES, SHOWN, "illness")
+    crowds = EquivalenceClasses.of(publication.NATIONALITIES, SHOWN, "illness")
     yield compare_equal(run, "lab.masking.k_with_the_row_that_was", 4, crowds.k)
     yield compare_equal(
         run,
@@ -87,16 +82,16 @@ def _nationalities() -> Iterator[Row]:
     for number, (text, apart) in enumerate(zip(texts, crowds.distances, strict=True), 1):
         yield compare_printed(run, Message("lab.masking.t_of_class_2", number=number), text, apart)
     yield compare_equal(run, "DM", 48, crowds.discernibility)
-    attack = attacks.homogeneity(NATIONALITIES, list(SHOWN), "illness")
+    attack = attacks.homogeneity(publication.NATIONALITIES, list(SHOWN), "illness")
     yield compare_equal(
         run, "lab.masking.people_whose_illness_is_told_erratum", 4, attack.exposed_people
     )
     learnt = " ".join(attack.exposed[0].learnt)
     yield compare_equal(run, "lab.masking.what_is_told_of_them", "Cancer", learnt)
-    ranges = apply_method(Recoding(breaks=(30, 40)), NATIONALITIES, "age")["age"]
+    ranges = apply_method(Recoding(breaks=(30, 40)), publication.NATIONALITIES, "age")["age"]
     found = " ".join(sorted(set(ranges)))
     yield compare_equal(run, "lab.masking.our_ranges_do_not_overlap_and", "<30 [30,40) ≥40", found)
-    ours = NATIONALITIES.with_columns(ranges.alias("shown_age"))
+    ours = publication.NATIONALITIES.with_columns(ranges.alias("shown_age"))
     yield compare_equal(
         run, "lab.masking.k_with_these", 4, EquivalenceClasses.of(ours, SHOWN, "illness").k
     )
@@ -144,8 +139,8 @@ def _coins() -> Iterator[Row]:
 
 def _survey() -> Iterator[Row]:
     run = Message("lab.masking.francdat_individual_risk")
-    found = individual_risk(SURVEY, keys=["Key1", "Key2", "Key3", "Key4"], weights="w")
-    for place, frequency in enumerate(SAMPLE_FREQUENCIES):
+    found = individual_risk(publication.SURVEY, keys=["Key1", "Key2", "Key3", "Key4"], weights="w")
+    for place, frequency in enumerate(publication.SAMPLE_FREQUENCIES):
         name = Message("lab.masking.record", place=place + 1)
         yield compare_equal(
             run,
@@ -157,12 +152,12 @@ def _survey() -> Iterator[Row]:
         yield compare_printed(
             run,
             Message("lab.masking.in_the_population", name=name),
-            POPULATION_FREQUENCIES[place],
+            publication.POPULATION_FREQUENCIES[place],
             people,
         )
         yield compare_printed(
             run,
             Message("lab.masking.risk", name=name),
-            SURVEY_RISKS[place],
+            publication.SURVEY_RISKS[place],
             float(found.risk[place]),
         )

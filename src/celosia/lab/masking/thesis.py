@@ -11,19 +11,9 @@ from celosia.core.messages import Message
 from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Seeded
 from celosia.lab.findings import Row
+from celosia.lab.masking import publication
 from celosia.lab.masking.equivalence_classes import EquivalenceClasses
 from celosia.lab.masking.medical import apply_method
-from celosia.lab.masking.publication import (
-    DIVERSIFIED,
-    HOMOGENEOUS,
-    NOISY_WEIGHTS,
-    PAY,
-    PRINTED_NOISE,
-    SWAPPED_TEMPERATURES,
-    TEMPERATURE_RANGE,
-    TEMPERATURES,
-    WEIGHTS,
-)
 from celosia.lab.mechanisms.cells import compare_equal, compare_printed
 from celosia.tables.masking import Microaggregation, Noise, RankSwap, Recoding, TopBottom
 
@@ -36,7 +26,10 @@ def rows(progress: Progress = silent) -> list[Row]:
 
 
 def _classes() -> Iterator[Row]:
-    for run, frame, least in (("Fig. 2.2", HOMOGENEOUS, 1), ("Fig. 2.3", DIVERSIFIED, 2)):
+    for run, frame, least in (
+        ("Fig. 2.2", publication.HOMOGENEOUS, 1),
+        ("Fig. 2.3", publication.DIVERSIFIED, 2),
+    ):
         crowds = EquivalenceClasses.of(frame, ("age", "zip"), "disease")
         yield compare_equal(run, "k", 3, crowds.k)
         yield compare_equal(run, "lab.masking.distinct_l", least, min(crowds.distinct))
@@ -71,7 +64,7 @@ def _coding() -> Iterator[Row]:
 
 
 def _averages() -> Iterator[Row]:
-    found = apply_method(Microaggregation(k=2, by="job"), PAY, "salary")["salary"]
+    found = apply_method(Microaggregation(k=2, by="job"), publication.PAY, "salary")["salary"]
     for place, mean in ((0, 3100.0), (1, 3100.0), (2, 2855.0), (3, 2855.0)):
         yield compare_equal(
             "lab.masking.figs_2_8_and_2_9",
@@ -84,32 +77,35 @@ def _averages() -> Iterator[Row]:
 def _swaps() -> Iterator[Row]:
     """Every value has one partner within reach, so nothing is left to chance."""
     run = Message("lab.masking.swapping_within_20_of_the_range")
-    low, high = TEMPERATURE_RANGE
+    low, high = publication.TEMPERATURE_RANGE
     yield compare_equal(run, "lab.masking.largest_difference", 0.54, 0.2 * (high - low))
-    frame = pl.DataFrame({"t": TEMPERATURES})
-    by_value = RankSwap(range_percent=20, value_range=TEMPERATURE_RANGE)
+    frame = pl.DataFrame({"t": publication.TEMPERATURES})
+    by_value = RankSwap(range_percent=20, value_range=publication.TEMPERATURE_RANGE)
     found = apply_method(by_value, frame, "t")["t"].to_numpy()
     yield compare_equal(
-        run, "lab.masking.temperatures", _listed(SWAPPED_TEMPERATURES), _listed(found)
+        run, "lab.masking.temperatures", _listed(publication.SWAPPED_TEMPERATURES), _listed(found)
     )
-    apart = float(np.abs(found - np.array(TEMPERATURES)).max())
+    apart = float(np.abs(found - np.array(publication.TEMPERATURES)).max())
     yield Row(
         run, Message("lab.masking.a_value_moves_by_at_most"), 0.54, apart, apart <= 0.54 + 1e-12
     )
     by_rank = apply_method(RankSwap(percent=20), frame, "t")["t"].to_list()
     yield compare_equal(
-        run, "lab.masking.by_ranks_as_moore_has_it", _listed(SWAPPED_TEMPERATURES), _listed(by_rank)
+        run,
+        "lab.masking.by_ranks_as_moore_has_it",
+        _listed(publication.SWAPPED_TEMPERATURES),
+        _listed(by_rank),
     )
 
 
 def _noise() -> Iterator[Row]:
     """C-3: a variance was taken for a standard deviation."""
     run = Message("lab.masking.noise_on_weights_alpha_0_1")
-    weights, noise = np.array(WEIGHTS), np.array(PRINTED_NOISE)
+    weights, noise = np.array(publication.WEIGHTS), np.array(publication.PRINTED_NOISE)
     yield compare_printed(
         run, "lab.masking.variance_of_the_weights_in_print", "221.82", float(weights.var())
     )
-    frame = pl.DataFrame({"weight": WEIGHTS})
+    frame = pl.DataFrame({"weight": publication.WEIGHTS})
     facts = Noise(alpha=0.1).apply(frame, ["weight"], rng=Seeded(1)).facts
     deviation = float(facts["weight"]["noise"])
     yield compare_printed(run, "lab.masking.deviation_of_the_noise", "4.71", deviation)
@@ -122,7 +118,7 @@ def _noise() -> Iterator[Row]:
     ):
         total = float(((noise / scale) ** 2).sum())
         yield compare_equal(run, cell, fits, "yes" if 0.3 < total < 24 else "no")
-    lost = weights + noise - np.array(NOISY_WEIGHTS)
+    lost = weights + noise - np.array(publication.NOISY_WEIGHTS)
     cut = bool(((lost > -0.006) & (lost < 0.106)).all())
     yield compare_equal(
         run, "lab.masking.printed_sums_cut_to_a_tenth", "yes", "yes" if cut else "no"

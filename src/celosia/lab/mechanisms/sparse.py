@@ -15,13 +15,7 @@ from celosia.lab.findings import Row
 from celosia.lab.mechanisms.cells import compare_equal, compare_printed
 from celosia.lab.mechanisms.sparse_variants import variants
 from celosia.mechanisms import AboveThreshold, NumericSparse, Sparse, SparseVector
-from celosia.mechanisms.sparse import analysis
-from celosia.mechanisms.sparse.scales import (
-    comparison_variance,
-    numeric_shares,
-    optimal_split,
-    textbook_scale,
-)
+from celosia.mechanisms.sparse import analysis, scales
 
 DEVIATIONS = (
     (1, False, None, "5.89"),
@@ -79,7 +73,7 @@ def _scales() -> Iterator[Row]:
             pure,
             float(ours.threshold),
         )
-        loose = textbook_scale(1, positives=positives, delta=1e-6)
+        loose = scales.textbook_scale(1, positives=positives, delta=1e-6)
         yield compare_printed(
             run, Message("lab.mechanisms.sparse_c_delta_1e_6_as", positives=positives), text, loose
         )
@@ -87,7 +81,7 @@ def _scales() -> Iterator[Row]:
     yield compare_equal(
         run, "lab.mechanisms.numericsparse_c_10_released_numbers", 90.0, float(numeric.release or 0)
     )
-    find, tell = numeric_shares(Fraction(1), approximate=True)
+    find, tell = scales.numeric_shares(Fraction(1), approximate=True)
     yield compare_printed(
         run, "lab.mechanisms.numericsparse_with_a_delta_share_for", ".957676", float(find)
     )
@@ -95,7 +89,7 @@ def _scales() -> Iterator[Row]:
         run, "lab.mechanisms.twice_the_share_for_telling", ".0846474", 2 * float(tell)
     )
     for approximate in (False, True):
-        total = sum(numeric_shares(Fraction(1), approximate=approximate))
+        total = sum(scales.numeric_shares(Fraction(1), approximate=approximate))
         kind = Message("lab.mechanisms.with_a_delta" if approximate else "lab.mechanisms.pure")
         yield compare_equal(
             run, Message("lab.mechanisms.numericsparse_both_shares", kind=kind), 1.0, float(total)
@@ -130,7 +124,9 @@ def _allocation() -> Iterator[Row]:
             else Message("lab.mechanisms.split_1", split=split)
         )
         slip = Message("lab.mechanisms.printed_as_282_8") if text == "282.9" else ""
-        found = sqrt(comparison_variance(1, positives=positives, ratio=split, monotone=monotone))
+        found = sqrt(
+            scales.comparison_variance(1, positives=positives, ratio=split, monotone=monotone)
+        )
         yield compare_printed(
             _allocated(monotone=monotone),
             Message("lab.mechanisms.c_deviation", positives=positives, name=name, slip=slip),
@@ -162,10 +158,10 @@ def _least(positives: int, *, monotone: bool) -> Iterator[Row]:
     from scipy.optimize import minimize_scalar
 
     def variance(ratio: float) -> float:
-        return comparison_variance(1, positives=positives, ratio=ratio, monotone=monotone)
+        return scales.comparison_variance(1, positives=positives, ratio=ratio, monotone=monotone)
 
     best = minimize_scalar(variance, bounds=(0.5, 50), method="bounded", options={"xatol": 1e-9})
-    formula = optimal_split(positives, monotone=monotone)
+    formula = scales.optimal_split(positives, monotone=monotone)
     run = _allocated(monotone=monotone)
     # Near its bottom a parabola is flat: half of the digits of a float tell its place.
     yield compare_printed(

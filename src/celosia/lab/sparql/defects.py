@@ -16,14 +16,7 @@ from celosia.core.progress import Progress
 from celosia.core.randomness import Seeded
 from celosia.lab.findings import Row
 from celosia.lab.mechanisms.cells import compare_equal, compare_printed
-from celosia.lab.sparql.graphs import (
-    count,
-    example,
-    graph,
-    local_sensitivity,
-    policy_of,
-    sparql_of,
-)
+from celosia.lab.sparql import graphs
 from celosia.lab.sparql.original_analysis import patterns
 from celosia.lab.sparql.small_graphs import bound
 from celosia.queries.bounds.growth import Growth, Leaf, largest, product
@@ -35,7 +28,7 @@ from celosia.queries.request import QueryRequest
 from celosia.queries.sparql import compile as compiled
 
 EPSILON, DELTA = 0.1, 1e-8
-STAR = graph("e p a b c", "e q a b c d")
+STAR = graphs.graph("e p a b c", "e q a b c d")
 """One entity with three facts of one predicate and four of another."""
 
 
@@ -114,9 +107,9 @@ def joined_as_coded(left: int, right: int) -> int:
 def _one_side() -> Iterator[Row]:
     """Three patterns in a row: x has two q, each of these has three r."""
     run = Message("lab.sparql.3_the_frequency_after_a_join")
-    facts = graph("x p a", "x q b1 b2", *(f"b{n} r c{m}" for n in (1, 2) for m in (1, 2, 3)))
+    facts = graphs.graph("x p a", "x q b1 b2", *(f"b{n} r c{m}" for n in (1, 2) for m in (1, 2, 3)))
     pattern = "?x p ?a . ?x q ?b . ?b r ?c"
-    one_more = count(patterns(pattern), facts | {("x", "p", "new")}) - count(
+    one_more = graphs.count(patterns(pattern), facts | {("x", "p", "new")}) - graphs.count(
         patterns(pattern), facts
     )
     yield compare_equal(run, "lab.sparql.solutions_that_one_fact_adds", 6, one_more)
@@ -127,10 +120,10 @@ def _one_side() -> Iterator[Row]:
 
 def _self_joins() -> Iterator[Row]:
     run = Message("lab.sparql.4_joins_of_a_predicate_with")
-    facts = graph("a knows c", "b knows c", "c knows d")
+    facts = graphs.graph("a knows c", "b knows c", "c knows d")
     pattern = "?x knows ?y . ?y knows ?z"
     yield compare_equal(
-        run, "lab.sparql.true_sensitivity", 4, local_sensitivity(patterns(pattern), facts)
+        run, "lab.sparql.true_sensitivity", 4, graphs.local_sensitivity(patterns(pattern), facts)
     )
     yield compare_equal(run, "lab.sparql.bound_as_coded", 2, joined_as_coded(2, 1))
     yield compare_equal(
@@ -157,17 +150,17 @@ def _stars() -> Iterator[Row]:
     """Right only for the number of different centres."""
     run = Message("lab.sparql.6_every_star_has_sensitivity_1")
     pattern = "?x p ?y . ?x q ?z"
-    lost = count(patterns(pattern), STAR) - count(patterns(pattern), graph())
+    lost = graphs.count(patterns(pattern), STAR) - graphs.count(patterns(pattern), graphs.graph())
     yield compare_equal(run, "lab.sparql.solutions_that_leave_with_one_entity", 12, lost)
-    policy = policy_of(["ex:p", "ex:q"], unit="entity")
-    roots = compiled(sparql_of(example(pattern), "DISTINCT ?x"), policy)
+    policy = graphs.policy_of(["ex:p", "ex:q"], unit="entity")
+    roots = compiled(graphs.sparql_of(graphs.example(pattern), "DISTINCT ?x"), policy)
     yield compare_equal(
         run,
         "lab.sparql.different_centres_bound",
         1,
         star_bound(roots, policy=policy, measured={}).at(9),
     )
-    plan = make_plan(QueryRequest(sparql_of(example(pattern)), epsilon=1), policy)
+    plan = make_plan(QueryRequest(graphs.sparql_of(graphs.example(pattern)), epsilon=1), policy)
     yield compare_equal(
         run, "lab.sparql.all_solutions_not_by_that_bound", "chosen-cap", plan.method
     )
@@ -196,8 +189,8 @@ def _delta() -> Iterator[Row]:
     yield compare_equal(
         run, "lab.sparql.neighbours_get_the_same_beta_as", "no", _yes(betas[0] == betas[1])
     )
-    policy = policy_of(["ex:p", "ex:q"])
-    query = sparql_of(example("?x p ?y . ?x q ?z"))
+    policy = graphs.policy_of(["ex:p", "ex:q"])
+    query = graphs.sparql_of(graphs.example("?x p ?y . ?x q ?z"))
     plans = [make_plan(QueryRequest(query, epsilon=1, delta=DELTA), policy) for _ in sizes]
     deltas = {float(plan.delta) for plan in plans}
     yield compare_equal(

@@ -17,6 +17,7 @@ from celosia.core.progress import Progress, Step
 from celosia.datasets.watdiv import QUERIES
 from celosia.lab.findings import Row
 from celosia.lab.mechanisms.cells import compare_equal, compare_printed
+from celosia.lab.sparql import publication
 from celosia.lab.sparql.graphs import policy_of, sparql_of
 from celosia.lab.sparql.oracle import corrected_sensitivity
 from celosia.lab.sparql.original_analysis import (
@@ -25,15 +26,6 @@ from celosia.lab.sparql.original_analysis import (
     compat_sensitivity,
     list_frequencies,
     patterns,
-)
-from celosia.lab.sparql.publication import (
-    ANSWERS,
-    BETA,
-    EPSILONS,
-    FREQUENCIES,
-    OTHER_ORIGINAL,
-    SENSITIVITIES,
-    STARS,
 )
 from celosia.lab.sql.flex import flex_beta
 from celosia.queries.algebra import Question
@@ -61,12 +53,12 @@ def rows(progress: Progress) -> list[Row]:
         compare_printed(
             "lab.sparql.smoothing",
             "lab.sparql.beta_at_epsilon_0_1",
-            BETA,
+            publication.BETA,
             flex_beta(0.1, THESIS_DELTA),
         ),
     ]
-    for done, name in enumerate(SENSITIVITIES):
-        progress(Step(Message("lab.sparql.bounding_queries"), done, len(SENSITIVITIES)))
+    for done, name in enumerate(publication.SENSITIVITIES):
+        progress(Step(Message("lab.sparql.bounding_queries"), done, len(publication.SENSITIVITIES)))
         found += [*_broken(name), *_corrected(name), *_scales(name)]
     return [*found, *_consistency()]
 
@@ -79,7 +71,7 @@ def run_name(query: str) -> str:
 
 
 def _stars() -> Iterator[Row]:
-    for size, number in enumerate(STARS, start=2):
+    for size, number in enumerate(publication.STARS, start=2):
         star = [("?x", f"p{place}", f"?y{place}") for place in range(size)]
         found = compat_sensitivity(star, list_frequencies({}))
         yield compare_equal(
@@ -91,8 +83,8 @@ def _stars() -> Iterator[Row]:
 
 
 def _broken(name: str) -> Iterator[Row]:
-    run, known = run_name(name), SENSITIVITIES[name]
-    given, frequency = patterns(QUERIES[name].pattern), list_frequencies(FREQUENCIES)
+    run, known = run_name(name), publication.SENSITIVITIES[name]
+    given, frequency = patterns(QUERIES[name].pattern), list_frequencies(publication.FREQUENCIES)
     found = compat_sensitivity(given, frequency)
     yield compare_equal(
         run, "lab.sparql.sensitivity_as_printed_broken_analysis", known.printed, found
@@ -102,8 +94,8 @@ def _broken(name: str) -> Iterator[Row]:
 
 
 def _corrected(name: str) -> Iterator[Row]:
-    run, known = run_name(name), SENSITIVITIES[name]
-    given, frequency = patterns(QUERIES[name].pattern), list_frequencies(FREQUENCIES)
+    run, known = run_name(name), publication.SENSITIVITIES[name]
+    given, frequency = patterns(QUERIES[name].pattern), list_frequencies(publication.FREQUENCIES)
     for distance, number in enumerate(known.uncapped):
         found = corrected_sensitivity(given, frequency, distance=distance, sets=False)
         yield compare_equal(
@@ -153,8 +145,8 @@ def _corrected(name: str) -> Iterator[Row]:
 
 
 def _scales(name: str) -> Iterator[Row]:
-    for epsilon, text in zip(EPSILONS, ANSWERS[name].scales, strict=True):
-        found = compat_scale(SENSITIVITIES[name].printed, epsilon=epsilon)
+    for epsilon, text in zip(publication.EPSILONS, publication.ANSWERS[name].scales, strict=True):
+        found = compat_scale(publication.SENSITIVITIES[name].printed, epsilon=epsilon)
         yield compare_printed(
             run_name(name),
             Message("lab.sparql.scale_behind_the_answers_epsilon", epsilon=epsilon),
@@ -166,7 +158,7 @@ def _scales(name: str) -> Iterator[Row]:
 def _consistency() -> Iterator[Row]:
     """An average of n answers has a standard error of sqrt(2 / n) scales."""
     run = Message("lab.sparql.averages_as_printed")
-    settings = [(name, epsilon) for name in ANSWERS for epsilon in EPSILONS]
+    settings = [(name, epsilon) for name in publication.ANSWERS for epsilon in publication.EPSILONS]
     far = [each for each in settings if distance_in_scales(*each) > FAR * sqrt(2 / AVERAGED)]
     names = ", ".join(dict.fromkeys(name for name, _ in far))
     yield compare_equal(
@@ -190,9 +182,9 @@ def _consistency() -> Iterator[Row]:
 
 def distance_in_scales(name: str, epsilon: float) -> float:
     """How far a printed average is from its original, in scales of the noise of one answer."""
-    known, place = ANSWERS[name], EPSILONS.index(epsilon)
-    original = OTHER_ORIGINAL if (name, epsilon) == ("F2", 1.0) else known.original
-    scale = compat_scale(SENSITIVITIES[name].printed, epsilon=epsilon)
+    known, place = publication.ANSWERS[name], publication.EPSILONS.index(epsilon)
+    original = publication.OTHER_ORIGINAL if (name, epsilon) == ("F2", 1.0) else known.original
+    scale = compat_scale(publication.SENSITIVITIES[name].printed, epsilon=epsilon)
     return abs(known.private[place] - original) / scale
 
 
@@ -206,7 +198,7 @@ def bound(name: str, *, rule: Rule = "elastic") -> ElasticSensitivity:
     policy = _policy()
     ones = {(table.name, column): 1 for table in policy.tables for column in ("subject", "object")}
     question = _question(name)
-    facts = DeclaredFacts(policy, ones | dict(FREQUENCIES))
+    facts = DeclaredFacts(policy, ones | dict(publication.FREQUENCIES))
     return elastic_sensitivity(question, question.aggregates[0], facts=facts, rule=rule)
 
 

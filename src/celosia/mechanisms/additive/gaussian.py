@@ -12,21 +12,12 @@ from typing import ClassVar
 from celosia.accounting.losses import Loss
 from celosia.accounting.noise_losses import ConcentratedLoss, GaussianLoss
 from celosia.core.methods import Parameter
+from celosia.mechanisms import parameters
 from celosia.mechanisms.additive.base import GridMechanism, IntegerMechanism
 from celosia.mechanisms.additive.directed_rounding import short_above
 from celosia.mechanisms.grid import Grid
 from celosia.mechanisms.noise import DiscreteGaussian
 from celosia.mechanisms.noise.laws import LEAST
-from celosia.mechanisms.parameters import (
-    DELTA,
-    EPSILON,
-    RHO,
-    SENSITIVITY,
-    check_delta,
-    check_epsilon,
-    check_sensitivity,
-    field_of,
-)
 
 CLOSE = 1 + 2.0**-30
 """How near to the least deviation the search ends, as a factor."""
@@ -54,15 +45,15 @@ class Gaussian(GridMechanism):
 
     method_name: ClassVar[str] = "gaussian"
 
-    epsilon: float = field_of(EPSILON)
-    delta: float = field_of(DELTA)
-    sensitivity: float = field_of(SENSITIVITY)
+    epsilon: float = parameters.field_of(parameters.EPSILON)
+    delta: float = parameters.field_of(parameters.DELTA)
+    sensitivity: float = parameters.field_of(parameters.SENSITIVITY)
     """The length of the move (the l2 norm), in the unit of the answer."""
 
     @cached_property
     def shift(self) -> int:
         """Steps that one neighbour step moves the rounded answer, in length."""
-        sensitivity = check_sensitivity(self.sensitivity)
+        sensitivity = parameters.check_sensitivity(self.sensitivity)
         if self._moving == 1:
             return self.resolution.shift(sensitivity)
         # Rounding moves each of d coordinates by one step at most: sqrt(d) in length.
@@ -73,8 +64,8 @@ class Gaussian(GridMechanism):
     def spread(self) -> Fraction:
         """The deviation of the noise in steps: the least that is enough."""
         # Floats at or below what is asked, so that nothing is gained by their rounding.
-        epsilon = nextafter(float(check_epsilon(self.epsilon)), 0)
-        delta = check_delta(self.delta)
+        epsilon = nextafter(float(parameters.check_epsilon(self.epsilon)), 0)
+        delta = parameters.check_delta(self.delta)
 
         def holds(deviation: Fraction) -> bool:
             return self._loss(deviation**2).delta(epsilon) <= delta
@@ -101,7 +92,7 @@ class Gaussian(GridMechanism):
         return ConcentratedLoss(self.shift**2 / (2 * variance))
 
     def _fine_grid(self) -> Grid:
-        return Grid.finer_than(check_sensitivity(self.sensitivity))
+        return Grid.finer_than(parameters.check_sensitivity(self.sensitivity))
 
 
 def least_deviation(holds: Callable[[Fraction], bool], *, around: int) -> Fraction:
@@ -151,25 +142,25 @@ class GaussianCounts(IntegerMechanism):
 
     parameter: ClassVar[str] = "rho"
 
-    rho: float = field_of(RHO)
-    sensitivity: float = field_of(WHOLE_MOVE, 1)
+    rho: float = parameters.field_of(parameters.RHO)
+    sensitivity: float = parameters.field_of(WHOLE_MOVE, 1)
     """The length of the move (the l2 norm): the square root of m for m counts of each unit."""
 
     @property
     def square(self) -> int:
         """The squared length of the move: whole, as the numbers that move are."""
-        return floor((check_sensitivity(self.sensitivity) * ROOTS) ** 2)
+        return floor((parameters.check_sensitivity(self.sensitivity) * ROOTS) ** 2)
 
     @property
     def spread(self) -> Fraction:
         """The deviation of the noise, rounded up."""
-        variance = self.square / (2 * check_epsilon(self.rho, name="rho"))
+        variance = self.square / (2 * parameters.check_epsilon(self.rho, name="rho"))
         return Fraction(isqrt(ceil(variance)) + 1)
 
     @cached_property
     def law(self) -> DiscreteGaussian:
         """The noise: the discrete Gaussian of variance sensitivity^2 / (2 rho)."""
-        return DiscreteGaussian(self.square / (2 * check_epsilon(self.rho, name="rho")))
+        return DiscreteGaussian(self.square / (2 * parameters.check_epsilon(self.rho, name="rho")))
 
     @property
     def sigma(self) -> float:

@@ -11,20 +11,10 @@ from typing import ClassVar
 
 from celosia.accounting.losses import Loss, PureLoss
 from celosia.accounting.noise_losses import LaplaceLoss
+from celosia.mechanisms import parameters
 from celosia.mechanisms.additive.base import GridMechanism, IntegerMechanism
 from celosia.mechanisms.grid import Grid
 from celosia.mechanisms.noise import DiscreteLaplace
-from celosia.mechanisms.parameters import (
-    EPSILON,
-    SENSITIVITY,
-    check_confidence,
-    check_epsilon,
-    check_error,
-    check_sensitivity,
-    check_whole,
-    field_of,
-    whole_number,
-)
 
 POINTS = 2**20
 """Steps that the default grid divides the sensitivity into."""
@@ -50,7 +40,7 @@ class _LaplaceNoise(ABC):
     @property
     def spread(self) -> Fraction:
         """The scale of the noise in steps."""
-        return self.shift / check_epsilon(self.epsilon)
+        return self.shift / parameters.check_epsilon(self.epsilon)
 
     @cached_property
     def law(self) -> DiscreteLaplace:
@@ -63,7 +53,7 @@ class _LaplaceNoise(ABC):
             return LaplaceLoss(self.law.scale, self.shift)
         # The move may be spread over the coordinates in any way, and no proof says that all of it
         # in one is the worst for every epsilon and delta; epsilon-DP holds for each.
-        return PureLoss(check_epsilon(self.epsilon))
+        return PureLoss(parameters.check_epsilon(self.epsilon))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,14 +77,14 @@ class Laplace(_LaplaceNoise, GridMechanism):
 
     method_name: ClassVar[str] = "laplace"
 
-    epsilon: float = field_of(EPSILON)
-    sensitivity: float = field_of(SENSITIVITY)
+    epsilon: float = parameters.field_of(parameters.EPSILON)
+    sensitivity: float = parameters.field_of(parameters.SENSITIVITY)
     """In sum over all coordinates (the l1 norm), in the unit of the answer."""
 
     @cached_property
     def shift(self) -> int:
         """Steps that one neighbour step moves the rounded answer, in sum."""
-        sensitivity = check_sensitivity(self.sensitivity)
+        sensitivity = parameters.check_sensitivity(self.sensitivity)
         return self.resolution.shift(sensitivity, coordinates=self._moving)
 
     @property
@@ -103,7 +93,7 @@ class Laplace(_LaplaceNoise, GridMechanism):
 
     def _fine_grid(self) -> Grid:
         points = max(POINTS, POINTS_PER_COORDINATE * self._moving)
-        return Grid.finer_than(check_sensitivity(self.sensitivity), points=points)
+        return Grid.finer_than(parameters.check_sensitivity(self.sensitivity), points=points)
 
 
 def laplace_bound(scale: float, *, size: int = 1, failure: float = 0.05) -> float:
@@ -125,14 +115,14 @@ def laplace_failure(scale: float, error: float, *, size: int = 1) -> float:
     0.0487707
     """
     width, many, _ = _check(scale, size, 0.5)
-    one = exp(-float(check_error(error)) / width)
+    one = exp(-float(parameters.check_error(error)) / width)
     return -expm1(many * log1p(-one)) if one < 1 else 1.0
 
 
 def _check(scale: float, size: int, failure: float) -> tuple[float, int, float]:
-    width = float(check_sensitivity(scale))
-    many = check_whole(size, name="size")
-    return width, many, check_confidence(failure)
+    width = float(parameters.check_sensitivity(scale))
+    many = parameters.check_whole(size, name="size")
+    return width, many, parameters.check_confidence(failure)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,8 +144,8 @@ class Geometric(_LaplaceNoise, IntegerMechanism):
 
     method_name: ClassVar[str] = "geometric"
 
-    epsilon: float = field_of(EPSILON)
-    sensitivity: int = field_of(whole_number(), 1)
+    epsilon: float = parameters.field_of(parameters.EPSILON)
+    sensitivity: int = parameters.field_of(parameters.whole_number(), 1)
     """In sum over all coordinates (the l1 norm)."""
 
     @property

@@ -12,18 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from celosia.core.errors import InputError
 from celosia.core.numbers import whole
+from celosia.mechanisms import parameters
 from celosia.mechanisms.grid import FARTHEST, WHOLE, Grid, check_grid
 from celosia.mechanisms.mechanism import Mechanism
-from celosia.mechanisms.parameters import (
-    EPSILON,
-    SENSITIVITY,
-    check_confidence,
-    check_epsilon,
-    check_monotone,
-    check_sensitivity,
-    check_whole,
-    field_of,
-)
 from celosia.mechanisms.values import array_of
 
 MOST_STEPS = 2**30
@@ -120,8 +111,8 @@ def shortfall(confidence: float, *, rate: Fraction, size: int) -> float:
     >>> round(shortfall(0.95, rate=Fraction(1, 2), size=1000), 3)
     19.807
     """
-    allowed = 1 - check_confidence(confidence)
-    candidates = check_whole(size, name="size", most=MOST_WEIGHT)
+    allowed = 1 - parameters.check_confidence(confidence)
+    candidates = parameters.check_whole(size, name="size", most=MOST_WEIGHT)
     return (log(candidates) + log(1 / allowed)) / float(rate)
 
 
@@ -179,23 +170,25 @@ class SelectionMechanism(Mechanism[ArrayLike, Candidate]):
             keeps their order and adds up to one step to the sensitivity.
     """
 
-    epsilon: float = field_of(EPSILON)
-    sensitivity: float = field_of(SENSITIVITY, 1)
+    epsilon: float = parameters.field_of(parameters.EPSILON)
+    sensitivity: float = parameters.field_of(parameters.SENSITIVITY, 1)
     monotone: bool = False
     grid: Grid | None = None
 
     def check(self) -> None:
         """Refuse a claim that cannot hold, what is no grid, and one that is too fine."""
-        check_monotone(self.monotone, self.neighbours, code="CEL-M063")
+        parameters.check_monotone(self.monotone, self.neighbours, code="CEL-M063")
         check_grid(self.grid)
         self._rate()
 
     def _shift(self) -> int:
-        return steps_moved(check_sensitivity(self.sensitivity), self.grid)
+        return steps_moved(parameters.check_sensitivity(self.sensitivity), self.grid)
 
     def _rate(self) -> Fraction:
         """How fast the chance of a candidate falls with every step below the best."""
-        return sampling_rate(check_epsilon(self.epsilon), self._shift(), monotone=self.monotone)
+        return sampling_rate(
+            parameters.check_epsilon(self.epsilon), self._shift(), monotone=self.monotone
+        )
 
     def _steps(self, scores: ArrayLike) -> NDArray[np.int64]:
         return whole_scores(scores, self.grid)

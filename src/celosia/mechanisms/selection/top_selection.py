@@ -13,23 +13,11 @@ from numpy.typing import ArrayLike, NDArray
 from celosia.accounting.losses import BoundedRangeLoss, ComposedLoss, PureLoss
 from celosia.core.errors import InputError
 from celosia.core.randomness import Source
+from celosia.mechanisms import parameters
 from celosia.mechanisms.mechanism import Measurement
 from celosia.mechanisms.noise import DiscreteLaplace
 from celosia.mechanisms.noise.weighted_draw import draw_weighted
-from celosia.mechanisms.parameters import (
-    check_confidence,
-    check_epsilon,
-    check_whole,
-    field_of,
-    whole_number,
-)
-from celosia.mechanisms.selection.base import (
-    MOST_CANDIDATES,
-    SelectionMechanism,
-    sampling_rate,
-    shortfall,
-    too_fine,
-)
+from celosia.mechanisms.selection import base
 from celosia.mechanisms.selection.permute_and_flip import check_few, unit_nodes
 
 MOST_SCALE = 2**52
@@ -37,7 +25,7 @@ MOST_SCALE = 2**52
 
 
 @dataclass(frozen=True, kw_only=True)
-class NoisyMax(SelectionMechanism[int]):
+class NoisyMax(base.SelectionMechanism[int]):
     """Adds Laplace noise of scale 2 sensitivity / epsilon to every score and tells the largest.
 
     With `monotone` the 2 falls away. Only the place of the largest noisy score is released; its
@@ -59,7 +47,7 @@ class NoisyMax(SelectionMechanism[int]):
         """Refuse noise that is too wide to be added."""
         super().check()
         if 1 / self._rate() > MOST_SCALE:
-            raise too_fine()
+            raise base.too_fine()
 
     def privacy_loss(self) -> PureLoss:
         """Epsilon-DP, ties included.
@@ -71,7 +59,7 @@ class NoisyMax(SelectionMechanism[int]):
         in m, to its limit a, which it equals from m = 1 on. Hence P(Z >= m + k) >= a^k P(Z >= m),
         and a^k = exp(-epsilon); averaging over the others keeps the inequality.
         """
-        return PureLoss(check_epsilon(self.epsilon))
+        return PureLoss(parameters.check_epsilon(self.epsilon))
 
     def measure(self, x: ArrayLike, *, rng: Source) -> Measurement[int]:
         """Choose one candidate by its noisy score; the value is its place in the list."""
@@ -119,8 +107,8 @@ class NoisyMax(SelectionMechanism[int]):
             confidence: between 0 and 1.
             size: how many candidates there are.
         """
-        allowed = 1 - check_confidence(confidence)
-        others = check_whole(size, name="size", most=MOST_CANDIDATES) - 1
+        allowed = 1 - parameters.check_confidence(confidence)
+        others = parameters.check_whole(size, name="size", most=base.MOST_CANDIDATES) - 1
         rate = float(self._rate())
         high = 1
         while others * _difference_tail(high, rate) > allowed:
@@ -162,7 +150,7 @@ MOST_CHOSEN = 2**20
 
 
 @dataclass(frozen=True, kw_only=True)
-class TopSelection(SelectionMechanism[NDArray[np.int64]]):
+class TopSelection(base.SelectionMechanism[NDArray[np.int64]]):
     """Chooses `count` different candidates, best first, each with a chance as in `Exponential`.
 
     Every choice costs epsilon / count and is made among the candidates that are left. The same law
@@ -183,13 +171,13 @@ class TopSelection(SelectionMechanism[NDArray[np.int64]]):
 
     method_name: ClassVar[str] = "top-selection"
 
-    count: int = field_of(whole_number(most=MOST_CHOSEN))
+    count: int = parameters.field_of(parameters.whole_number(most=MOST_CHOSEN))
 
     def _share(self) -> Fraction:
-        return check_epsilon(self.epsilon) / int(self.count)
+        return parameters.check_epsilon(self.epsilon) / int(self.count)
 
     def _rate(self) -> Fraction:
-        return sampling_rate(self._share(), self._shift(), monotone=self.monotone)
+        return base.sampling_rate(self._share(), self._shift(), monotone=self.monotone)
 
     def privacy_loss(self) -> ComposedLoss:
         """One bounded range of epsilon / count a choice, see `Exponential.privacy_loss`."""
@@ -219,5 +207,5 @@ class TopSelection(SelectionMechanism[NDArray[np.int64]]):
             confidence: between 0 and 1.
             size: how many candidates there are.
         """
-        each = 1 - (1 - check_confidence(confidence)) / int(self.count)
-        return self._in_score_units(shortfall(each, rate=self._rate(), size=size))
+        each = 1 - (1 - parameters.check_confidence(confidence)) / int(self.count)
+        return self._in_score_units(base.shortfall(each, rate=self._rate(), size=size))

@@ -30,20 +30,10 @@ from numpy.typing import NDArray
 from celosia.accounting.losses import ApproximateLoss, Loss, PureLoss
 from celosia.core.errors import InputError
 from celosia.core.randomness import Source, System
+from celosia.mechanisms import parameters
 from celosia.mechanisms.grid import WHOLE, Grid, check_grid
 from celosia.mechanisms.mechanism import Measurement, Mechanism
 from celosia.mechanisms.noise import DiscreteLaplace
-from celosia.mechanisms.parameters import (
-    DELTA_OR_ZERO,
-    EPSILON,
-    SENSITIVITY,
-    check_confidence,
-    check_epsilon,
-    check_sensitivity,
-    check_whole,
-    field_of,
-    whole_number,
-)
 from celosia.mechanisms.sparse.placement import place_all, place_threshold, steps_moved
 from celosia.mechanisms.sparse.scales import MOST_POSITIVES, WIDEST, Scales
 from celosia.mechanisms.sparse.stream import (
@@ -69,11 +59,11 @@ class SparseMechanism(Mechanism[Answers, tuple[Reply, ...]]):
     ends with the last positive answer that is allowed, or with the list.
     """
 
-    epsilon: float = field_of(EPSILON)
+    epsilon: float = parameters.field_of(parameters.EPSILON)
     _: KW_ONLY
     threshold: float | Sequence[float]
     """What answers are compared with: one number, or one for each question."""
-    sensitivity: float = field_of(SENSITIVITY, 1)
+    sensitivity: float = parameters.field_of(parameters.SENSITIVITY, 1)
     """The most by which one neighbour step moves any one answer."""
     grid: Grid = WHOLE
     rounded: bool = False
@@ -99,13 +89,13 @@ class SparseMechanism(Mechanism[Answers, tuple[Reply, ...]]):
     def scales(self) -> Scales:
         """The scales of the noise in steps of the grid; public."""
         moved = steps_moved(
-            check_sensitivity(self.sensitivity), grid=self.grid, rounded=self.rounded
+            parameters.check_sensitivity(self.sensitivity), grid=self.grid, rounded=self.rounded
         )
-        return self._scales(check_epsilon(self.epsilon), moved)
+        return self._scales(parameters.check_epsilon(self.epsilon), moved)
 
     def privacy_loss(self) -> Loss:
         """What the whole stream costs, however many answers are below."""
-        return PureLoss(check_epsilon(self.epsilon))
+        return PureLoss(parameters.check_epsilon(self.epsilon))
 
     def stream(self, *, rng: Source | None = None, budget: SpendableBudget | None = None) -> Stream:
         """Open a stream of questions; the whole price is due now.
@@ -159,8 +149,8 @@ class SparseMechanism(Mechanism[Answers, tuple[Reply, ...]]):
         come within the error of their threshold or above it. From the exact tails of the noise,
         the failure shared out as in `tight_error`.
         """
-        failure = 1 - check_confidence(confidence)
-        check_whole(size, name="size")
+        failure = 1 - parameters.check_confidence(confidence)
+        parameters.check_whole(size, name="size")
         scales = self.scales
         if scales.release is not None:
             failure /= 2
@@ -189,7 +179,7 @@ class SparseMechanism(Mechanism[Answers, tuple[Reply, ...]]):
         # Scales fall as epsilon rises, so twice this epsilon is never too wide to be drawn.
         scales = self.scales
         widest = max(scales.threshold, scales.query, scales.release or 0)
-        drawn = 2 * check_epsilon(self.epsilon) * widest / WIDEST
+        drawn = 2 * parameters.check_epsilon(self.epsilon) * widest / WIDEST
         return super()._with_price(max(price, drawn))
 
     @cached_property
@@ -226,8 +216,8 @@ class RestartedSparseMechanism(SparseMechanism):
     A delta may lower the sum of the prices.
     """
 
-    positives: int = field_of(whole_number(most=MOST_POSITIVES), 1)
-    delta: float = field_of(DELTA_OR_ZERO, 0.0)
+    positives: int = parameters.field_of(parameters.whole_number(most=MOST_POSITIVES), 1)
+    delta: float = parameters.field_of(parameters.DELTA_OR_ZERO, 0.0)
 
     @property
     def limit(self) -> int:
@@ -240,7 +230,7 @@ class RestartedSparseMechanism(SparseMechanism):
 
     def privacy_loss(self) -> Loss:
         """What the whole stream costs, however many answers are below."""
-        epsilon = check_epsilon(self.epsilon)
+        epsilon = parameters.check_epsilon(self.epsilon)
         if self._needs_delta(epsilon):
             return ApproximateLoss(epsilon, float(self.delta))
         return PureLoss(epsilon)

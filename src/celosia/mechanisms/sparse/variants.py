@@ -9,15 +9,8 @@ from typing import Any, ClassVar
 from celosia.core.methods import Parameter
 from celosia.core.numbers import exact
 from celosia.mechanisms.parameters import check_monotone, field_of, whole_number
+from celosia.mechanisms.sparse import scales
 from celosia.mechanisms.sparse.base import RestartedSparseMechanism, SparseMechanism
-from celosia.mechanisms.sparse.scales import (
-    MOST_POSITIVES,
-    Scales,
-    each,
-    numeric_shares,
-    optimal_split,
-    shares,
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,8 +37,8 @@ class AboveThreshold(SparseMechanism):
         """One positive answer."""
         return 1
 
-    def _scales(self, epsilon: Fraction, moved: int) -> Scales:
-        return Scales(2 * moved / epsilon, 4 * moved / epsilon)
+    def _scales(self, epsilon: Fraction, moved: int) -> scales.Scales:
+        return scales.Scales(2 * moved / epsilon, 4 * moved / epsilon)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,12 +55,12 @@ class Sparse(RestartedSparseMechanism):
 
     method_name: ClassVar[str] = "sparse"
 
-    def _scales(self, epsilon: Fraction, moved: int) -> Scales:
-        share, _ = each(epsilon, times=self.positives, delta=self.delta)
-        return Scales(2 * moved / share, 4 * moved / share, redraw=True)
+    def _scales(self, epsilon: Fraction, moved: int) -> scales.Scales:
+        share, _ = scales.each(epsilon, times=self.positives, delta=self.delta)
+        return scales.Scales(2 * moved / share, 4 * moved / share, redraw=True)
 
     def _needs_delta(self, epsilon: Fraction) -> bool:
-        _, needed = each(epsilon, times=self.positives, delta=self.delta)
+        _, needed = scales.each(epsilon, times=self.positives, delta=self.delta)
         return needed
 
 
@@ -87,16 +80,18 @@ class NumericSparse(RestartedSparseMechanism):
 
     method_name: ClassVar[str] = "numeric-sparse"
 
-    def _scales(self, epsilon: Fraction, moved: int) -> Scales:
+    def _scales(self, epsilon: Fraction, moved: int) -> scales.Scales:
         find, tell, _ = self._shares(epsilon)
-        return Scales(2 * moved / find, 4 * moved / find, moved / tell, redraw=True)
+        return scales.Scales(2 * moved / find, 4 * moved / find, moved / tell, redraw=True)
 
     def _shares(self, epsilon: Fraction) -> tuple[Fraction, Fraction, bool]:
         """What each positive may cost to find and to tell, and whether delta is needed for it."""
-        find, tell = (part / self.positives for part in numeric_shares(epsilon))
+        find, tell = (part / self.positives for part in scales.numeric_shares(epsilon))
         if self.delta > 0:
-            parts = numeric_shares(epsilon, approximate=True)
-            halves = [each(part, times=self.positives, delta=self.delta / 2) for part in parts]
+            parts = scales.numeric_shares(epsilon, approximate=True)
+            halves = [
+                scales.each(part, times=self.positives, delta=self.delta / 2) for part in parts
+            ]
             (finding, _), (telling, _) = halves
             if finding >= find and telling >= tell and any(needed for _, needed in halves):
                 return finding, telling, True
@@ -144,7 +139,7 @@ class SparseVector(SparseMechanism):
 
     method_name: ClassVar[str] = "sparse-vector"
 
-    positives: int = field_of(whole_number(most=MOST_POSITIVES), 1)
+    positives: int = field_of(whole_number(most=scales.MOST_POSITIVES), 1)
     monotone: bool = False
     """Whether a neighbour moves all answers in one direction; halves the noise of comparisons."""
     numeric: float = field_of(NUMERIC, 0)
@@ -167,14 +162,14 @@ class SparseVector(SparseMechanism):
         numbers = epsilon * (exact(self.numeric) or 0)
         ratio = exact(self.split)
         if ratio is None:
-            ratio = Fraction(optimal_split(self.positives, monotone=self.monotone))
-        first, second = shares(epsilon - numbers, ratio)
+            ratio = Fraction(scales.optimal_split(self.positives, monotone=self.monotone))
+        first, second = scales.shares(epsilon - numbers, ratio)
         return first, second, numbers
 
-    def _scales(self, epsilon: Fraction, moved: int) -> Scales:
+    def _scales(self, epsilon: Fraction, moved: int) -> scales.Scales:
         first, second, numbers = self.parts(epsilon)
         factor = (1 if self.monotone else 2) * self.positives
-        return Scales(
+        return scales.Scales(
             moved / first,
             factor * moved / second,
             self.positives * moved / numbers if numbers else None,

@@ -12,18 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from celosia.accounting.losses import BoundedRangeLoss
 from celosia.core.randomness import Source
+from celosia.mechanisms import parameters
 from celosia.mechanisms.grid import Grid
 from celosia.mechanisms.mechanism import Measurement, Mechanism
 from celosia.mechanisms.noise.bernoulli import bernoulli_exp_rate
-from celosia.mechanisms.parameters import (
-    EPSILON,
-    LOWER,
-    UPPER,
-    check_confidence,
-    check_epsilon,
-    check_whole,
-    field_of,
-)
 from celosia.mechanisms.selection.base import MOST_STEPS, chances, sampling_rate
 from celosia.mechanisms.statistics.bounded_grid import BoundedGrid
 
@@ -64,9 +56,9 @@ class ExponentialMean(Mechanism[ArrayLike, float]):
 
     method_name: ClassVar[str] = "exponential-mean"
 
-    epsilon: float = field_of(EPSILON)
-    lower: float = field_of(LOWER)
-    upper: float = field_of(UPPER)
+    epsilon: float = parameters.field_of(parameters.EPSILON)
+    lower: float = parameters.field_of(parameters.LOWER)
+    upper: float = parameters.field_of(parameters.UPPER)
     grid: Grid | None = None
     may_be_empty: bool = False
 
@@ -88,11 +80,11 @@ class ExponentialMean(Mechanism[ArrayLike, float]):
         return BoundedGrid.between(self.lower, self.upper, self.grid, most=MOST_STEPS)
 
     def _rate(self) -> Fraction:
-        return sampling_rate(check_epsilon(self.epsilon), self._range().points - 1)
+        return sampling_rate(parameters.check_epsilon(self.epsilon), self._range().points - 1)
 
     def privacy_loss(self) -> BoundedRangeLoss:
         """That of the exponential mechanism, see `Exponential.privacy_loss`."""
-        return BoundedRangeLoss(check_epsilon(self.epsilon))
+        return BoundedRangeLoss(parameters.check_epsilon(self.epsilon))
 
     def measure(self, x: ArrayLike, *, rng: Source) -> Measurement[float]:
         """Choose a grid point near the mean of many values."""
@@ -119,8 +111,8 @@ class ExponentialMean(Mechanism[ArrayLike, float]):
             confidence: between 0 and 1.
             size: how many rows there are.
         """
-        allowed = 1 - check_confidence(confidence)
-        rows = check_whole(size, name="size", most=2**32)
+        allowed = 1 - parameters.check_confidence(confidence)
+        rows = parameters.check_whole(size, name="size", most=2**32)
         bounds = self._range()
         low, high = (bound / bounds.grid.step for bound in (bounds.lower, bounds.upper))
         rounding = max(Fraction(1, 2), bounds.first - low, high - bounds.last)

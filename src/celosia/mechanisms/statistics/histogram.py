@@ -20,15 +20,7 @@ from celosia.core.randomness import Source
 from celosia.mechanisms.mechanism import Measurement
 from celosia.mechanisms.noise import DiscreteLaplace
 from celosia.mechanisms.parameters import check_confidence
-from celosia.mechanisms.statistics.columns import (
-    Key,
-    KeyKind,
-    Rows,
-    key_counts,
-    kind_of,
-    numbers,
-    plain_key,
-)
+from celosia.mechanisms.statistics import columns
 from celosia.mechanisms.statistics.statistic import Statistic, laplace_hiding
 from celosia.mechanisms.values import from_zero
 
@@ -60,7 +52,7 @@ class Histogram(Statistic[NDArray[np.int64]]):
     method_name: ClassVar[str] = "histogram"
 
     edges: Sequence[float] | None = None
-    categories: Sequence[Key] | None = None
+    categories: Sequence[columns.Key] | None = None
     other: bool = False
 
     def check(self) -> None:
@@ -74,9 +66,9 @@ class Histogram(Statistic[NDArray[np.int64]]):
             object.__setattr__(self, "categories", _checked_categories(self.categories, self.other))
 
     @cached_property
-    def labels(self) -> tuple[Key, ...]:
+    def labels(self) -> tuple[columns.Key, ...]:
         """What the counts are of, in their order."""
-        labels: list[Key] = list(self.categories or ())
+        labels: list[columns.Key] = list(self.categories or ())
         if self.edges is not None:
             labels = [f"[{low:g}, {high:g})" for low, high in pairwise(self.edges)]
             labels[-1] = f"{str(labels[-1])[:-1]}]"
@@ -102,7 +94,7 @@ class Histogram(Statistic[NDArray[np.int64]]):
         part = LaplaceLoss(self.noise.scale, 1)
         return part if self.moved == 1 else ComposedLoss((part, part))
 
-    def measure(self, x: Rows, *, rng: Source) -> Measurement[NDArray[np.int64]]:
+    def measure(self, x: columns.Rows, *, rng: Source) -> Measurement[NDArray[np.int64]]:
         """The counts with noise.
 
         Raises:
@@ -114,15 +106,15 @@ class Histogram(Statistic[NDArray[np.int64]]):
         # Draws are below 2**62 (a thousand times the largest scale), and so are counts.
         return Measurement(counts + self.noise.draw(counts.size, rng))
 
-    def counts(self, rows: Rows) -> NDArray[np.int64]:
+    def counts(self, rows: columns.Rows) -> NDArray[np.int64]:
         """The exact counts, which are private."""
         if self.edges is not None:
-            return self._by_edges(numbers(rows), np.array(self.edges))
-        found, kind = key_counts(rows)
+            return self._by_edges(columns.numbers(rows), np.array(self.edges))
+        found, kind = columns.key_counts(rows)
         size = sum(found.values())
         self.check_filled(size)
         categories = tuple(self.categories or ())
-        expected = kind_of(categories[0])
+        expected = columns.kind_of(categories[0])
         if kind is not None and expected is not None and kind is not expected:
             raise InputError(
                 "CEL-M083.other_categories", rows=kind.named, categories=expected.named
@@ -163,15 +155,15 @@ def _checked_edges(edges: object) -> tuple[float, ...]:
     return tuple(values)
 
 
-def _checked_categories(categories: object, other: bool) -> tuple[Key, ...]:
+def _checked_categories(categories: object, other: bool) -> tuple[columns.Key, ...]:
     listed = _listed(categories)
-    kinds = {kind_of(category) for category in listed}
+    kinds = {columns.kind_of(category) for category in listed}
     if len(kinds) != 1 or None in kinds:
         raise InputError("CEL-M086.categories")
-    values = tuple(plain_key(category) for category in listed)
+    values = tuple(columns.plain_key(category) for category in listed)
     if len(set(values)) < len(values):
         raise InputError("CEL-M086.repeated")
-    if other and kinds == {KeyKind.TEXT} and OTHER in values:
+    if other and kinds == {columns.KeyKind.TEXT} and OTHER in values:
         raise InputError("CEL-M086.other", other=OTHER)
     return values
 

@@ -15,14 +15,8 @@ from celosia.core.errors import InputError
 from celosia.core.methods import Parameter
 from celosia.core.neighbours import Relation
 from celosia.core.randomness import Source
+from celosia.mechanisms import parameters
 from celosia.mechanisms.mechanism import Measurement, Mechanism
-from celosia.mechanisms.parameters import (
-    EPSILON,
-    check_confidence,
-    check_epsilon,
-    field_of,
-    whole_number,
-)
 from celosia.mechanisms.selection.exponential import Exponential
 from celosia.mechanisms.selection.permute_and_flip import PermuteAndFlip
 from celosia.mechanisms.selection.top_selection import NoisyMax
@@ -69,10 +63,10 @@ class MostFrequent(Mechanism[Rows, tuple[Key, ...]]):
 
     method_name: ClassVar[str] = "most-frequent"
 
-    epsilon: float = field_of(EPSILON)
+    epsilon: float = parameters.field_of(parameters.EPSILON)
     categories: Sequence[Key]
-    count: int = field_of(whole_number(), 1)
-    selection: str = field_of(SELECTION, "permute-and-flip")
+    count: int = parameters.field_of(parameters.whole_number(), 1)
+    selection: str = parameters.field_of(SELECTION, "permute-and-flip")
     may_be_empty: bool = False
 
     def check(self) -> None:
@@ -101,7 +95,7 @@ class MostFrequent(Mechanism[Rows, tuple[Key, ...]]):
     def _one(self) -> Mechanism[ArrayLike, int]:
         """One choice with its share of epsilon."""
         settings: dict[str, Any] = {
-            "epsilon": check_epsilon(self.epsilon) / int(self.count),
+            "epsilon": parameters.check_epsilon(self.epsilon) / int(self.count),
             "monotone": self.neighbours.relation is Relation.ADD_REMOVE,
             "neighbours": self.neighbours,
         }
@@ -137,5 +131,5 @@ class MostFrequent(Mechanism[Rows, tuple[Key, ...]]):
             confidence: between 0 and 1.
             size: not looked at; all categories are meant.
         """
-        each = 1 - (1 - check_confidence(confidence)) / int(self.count)
+        each = 1 - (1 - parameters.check_confidence(confidence)) / int(self.count)
         return self._one.accuracy(each, size=len(self.categories))

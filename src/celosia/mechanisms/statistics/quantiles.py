@@ -15,18 +15,10 @@ from celosia.core.errors import InputError
 from celosia.core.methods import Parameter, checked
 from celosia.core.neighbours import Relation
 from celosia.core.randomness import Source
+from celosia.mechanisms import parameters
 from celosia.mechanisms.grid import Grid
 from celosia.mechanisms.mechanism import Measurement, Mechanism
 from celosia.mechanisms.noise.weighted_draw import draw_weighted
-from celosia.mechanisms.parameters import (
-    EPSILON,
-    LOWER,
-    UPPER,
-    check_confidence,
-    check_epsilon,
-    check_whole,
-    field_of,
-)
 from celosia.mechanisms.selection.base import chances, sampling_rate, shortfall
 from celosia.mechanisms.statistics.bounded_grid import BoundedGrid
 
@@ -134,10 +126,10 @@ class Quantile(Mechanism[ArrayLike, float]):
 
     method_name: ClassVar[str] = "quantile"
 
-    epsilon: float = field_of(EPSILON)
-    lower: float = field_of(LOWER)
-    upper: float = field_of(UPPER)
-    q: float | Fraction = field_of(SHARE, 0.5)
+    epsilon: float = parameters.field_of(parameters.EPSILON)
+    lower: float = parameters.field_of(parameters.LOWER)
+    upper: float = parameters.field_of(parameters.UPPER)
+    q: float | Fraction = parameters.field_of(SHARE, 0.5)
     grid: Grid | None = None
     may_be_empty: bool = False
 
@@ -157,7 +149,7 @@ class Quantile(Mechanism[ArrayLike, float]):
 
     def _rate(self) -> Fraction:
         shift = rank_steps(check_share(self.q), self.neighbours.relation)
-        return sampling_rate(check_epsilon(self.epsilon), shift)
+        return sampling_rate(parameters.check_epsilon(self.epsilon), shift)
 
     def _segments(self, values: ArrayLike) -> Segments:
         bounds = self._range()
@@ -166,7 +158,7 @@ class Quantile(Mechanism[ArrayLike, float]):
 
     def privacy_loss(self) -> BoundedRangeLoss:
         """That of the exponential mechanism, see `Exponential.privacy_loss`."""
-        return BoundedRangeLoss(check_epsilon(self.epsilon))
+        return BoundedRangeLoss(parameters.check_epsilon(self.epsilon))
 
     def measure(self, x: ArrayLike, *, rng: Source) -> Measurement[float]:
         """Choose a grid point near the quantile of many values."""
@@ -191,7 +183,7 @@ class Quantile(Mechanism[ArrayLike, float]):
             confidence: between 0 and 1.
             size: how many rows there are; does not change the bound.
         """
-        check_whole(size, name="size", least=0)
+        parameters.check_whole(size, name="size", least=0)
         steps = shortfall(confidence, rate=self._rate(), size=self._range().points)
         return steps / check_share(self.q).denominator
 
@@ -258,9 +250,9 @@ class Quantiles(Mechanism[ArrayLike, NDArray[np.float64]]):
 
     method_name: ClassVar[str] = "quantiles"
 
-    epsilon: float = field_of(EPSILON)
-    lower: float = field_of(LOWER)
-    upper: float = field_of(UPPER)
+    epsilon: float = parameters.field_of(parameters.EPSILON)
+    lower: float = parameters.field_of(parameters.LOWER)
+    upper: float = parameters.field_of(parameters.UPPER)
     q: tuple[float | Fraction, ...] = (0.25, 0.5, 0.75)
     grid: Grid | None = None
     may_be_empty: bool = False
@@ -294,7 +286,7 @@ class Quantiles(Mechanism[ArrayLike, NDArray[np.float64]]):
         return self.levels * (2 if self.neighbours.relation is Relation.CHANGE_ONE else 1)
 
     def _price(self) -> Fraction:
-        return check_epsilon(self.epsilon) / self._charges()
+        return parameters.check_epsilon(self.epsilon) / self._charges()
 
     def privacy_loss(self) -> ComposedLoss:
         """One bounded range a level.
@@ -305,7 +297,7 @@ class Quantiles(Mechanism[ArrayLike, NDArray[np.float64]]):
         length and not two ranges: where both steps meet in one part, one choice answers for both.
         """
         return ComposedLoss(
-            (BoundedRangeLoss(check_epsilon(self.epsilon) / self.levels),) * self.levels
+            (BoundedRangeLoss(parameters.check_epsilon(self.epsilon) / self.levels),) * self.levels
         )
 
     def measure(self, x: ArrayLike, *, rng: Source) -> Measurement[NDArray[np.float64]]:
@@ -332,8 +324,8 @@ class Quantiles(Mechanism[ArrayLike, NDArray[np.float64]]):
             confidence: between 0 and 1.
             size: how many rows there are; does not change the bound.
         """
-        check_whole(size, name="size", least=0)
-        each = 1 - (1 - check_confidence(confidence)) / len(self.q)
+        parameters.check_whole(size, name="size", least=0)
+        each = 1 - (1 - parameters.check_confidence(confidence)) / len(self.q)
         rate = sampling_rate(self._price(), 1)
         return self.levels * (shortfall(each, rate=rate, size=self._range().points) + 1)
 

@@ -11,19 +11,14 @@ from celosia.core.randomness import Source
 from celosia.mechanisms.mechanism import Interval, Measurement
 from celosia.mechanisms.noise import DiscreteLaplace
 from celosia.mechanisms.parameters import check_confidence
+from celosia.mechanisms.statistics import statistic
 from celosia.mechanisms.statistics.bounded_grid import exact_sum
 from celosia.mechanisms.statistics.columns import Rows, tally
-from celosia.mechanisms.statistics.statistic import (
-    OneDrawStatistic,
-    Statistic,
-    draw_noise,
-    laplace_hiding,
-)
 from celosia.mechanisms.values import from_zero
 
 
 @dataclass(frozen=True, kw_only=True)
-class Count(Statistic[int]):
+class Count(statistic.Statistic[int]):
     """The number of rows; of a column of truth values, the number of true ones.
 
     The answer is a whole number that may be below 0: cutting it off would bias sums of counts.
@@ -50,7 +45,7 @@ class Count(Statistic[int]):
     @cached_property
     def noises(self) -> tuple[DiscreteLaplace]:
         """The law of the noise."""
-        return (laplace_hiding(1, self.price),)
+        return (statistic.laplace_hiding(1, self.price),)
 
     def privacy_loss(self) -> LaplaceLoss:
         """Epsilon, paid by one draw."""
@@ -64,7 +59,7 @@ class Count(Statistic[int]):
         """
         size, count = tally(x)
         self.check_filled(size)
-        (noise,) = draw_noise(self.noises, rng)
+        (noise,) = statistic.draw_noise(self.noises, rng)
         return Measurement(count + noise)
 
     def accuracy(self, confidence: float = 0.95, *, size: int = 1) -> float:
@@ -81,7 +76,7 @@ class Count(Statistic[int]):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sum(OneDrawStatistic):
+class Sum(statistic.OneDrawStatistic):
     """The sum of values that are clipped to [lower, upper].
 
     The bounds move outward onto the grid; each row is then clipped and rounded to the grid by
@@ -122,7 +117,7 @@ class Sum(OneDrawStatistic):
                 CEL-M082 no rows; CEL-M020 too much noise for the grid.
         """
         exact = exact_sum(self.span.steps(self.rows(x)))
-        (noise,) = draw_noise(self.noises, rng)
+        (noise,) = statistic.draw_noise(self.noises, rng)
         return Measurement(self.span.grid.value(exact + noise))
 
     def accuracy(self, confidence: float = 0.95, *, size: int = 1) -> float:

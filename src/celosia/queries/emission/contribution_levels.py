@@ -19,6 +19,7 @@ from sqlglot import exp
 
 from celosia.core.errors import InputError
 from celosia.queries.algebra import Question
+from celosia.queries.emission import truncation
 from celosia.queries.emission.aggregates import EXACT, NO_SUMS, FlatQuery, GroupKeys, aggregate_rows
 from celosia.queries.emission.deferred_joins import defer_owner_join
 from celosia.queries.emission.fixed_point import FixedPoint
@@ -31,13 +32,6 @@ from celosia.queries.emission.target import (
     integer_literal,
     row_number,
     select_from,
-)
-from celosia.queries.emission.truncation import (
-    check_limits,
-    count_by_level,
-    flatten_single_owner,
-    people_at,
-    total_under,
 )
 from celosia.queries.ownership import OwnedRelation
 
@@ -72,8 +66,8 @@ def contribution_totals_query(
         InputError: CEL-Q130 caps, CEL-Q130 a distinct count that must be alone, or keys.
         QueryRefused: CEL-Q120 rows that belong to several people, CEL-Q120 rows without a name.
     """
-    ladders = [check_limits(each) for each in caps]
-    flat = flatten_single_owner(question, owned, target, fixed, group_keys)
+    ladders = [truncation.check_limits(each) for each in caps]
+    flat = truncation.flatten_single_owner(question, owned, target, fixed, group_keys)
     shared = [
         each.kind == "distinct" and not owned.is_determined_by(each.argument)
         for each in question.aggregates
@@ -113,10 +107,12 @@ def _own_contributions(flat: FlatQuery, ladders: list[list[int]]) -> exp.Select:
     columns: list[exp.Expr] = []
     for place, (ladder, is_signed) in enumerate(zip(ladders, signed, strict=True), start=1):
         caps = list(enumerate(ladder, start=1))
-        columns += [people_at(place, level) for level, _ in caps]
-        columns += [total_under(place, level, cap, signed=is_signed) for level, cap in caps]
+        columns += [truncation.people_at(place, level) for level, _ in caps]
+        columns += [
+            truncation.total_under(place, level, cap, signed=is_signed) for level, cap in caps
+        ]
     return select_from(
-        count_by_level(entries, ladders, signed, flat.target), _listed(columns, ladders)
+        truncation.count_by_level(entries, ladders, signed, flat.target), _listed(columns, ladders)
     )
 
 

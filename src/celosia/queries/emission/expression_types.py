@@ -10,17 +10,7 @@ from typing import ClassVar
 from sqlglot import exp
 
 from celosia.core.errors import QueryRefused
-from celosia.queries.algebra import (
-    Column,
-    DerivedTable,
-    Filter,
-    Join,
-    Relation,
-    Scan,
-    SemiJoin,
-    UnionAll,
-    aliases,
-)
+from celosia.queries import algebra
 from celosia.queries.bounds.lineage import as_column
 from celosia.queries.emission.target import Target
 from celosia.queries.policy.values import ColumnType
@@ -61,7 +51,7 @@ FALSE = ("false", "f", "0", "no", "n")
 
 
 def infer_type(  # noqa: PLR0911 - one for each kind of node
-    tree: exp.Expr | None, relation: Relation, *, target: Target
+    tree: exp.Expr | None, relation: algebra.Relation, *, target: Target
 ) -> ColumnType | None:
     """The type of an expression over a relation, or None where it is unknown."""
     column = as_column(tree)
@@ -92,7 +82,7 @@ def infer_type(  # noqa: PLR0911 - one for each kind of node
 
 
 def _common_type(
-    trees: Iterable[exp.Expr | None], relation: Relation, target: Target
+    trees: Iterable[exp.Expr | None], relation: algebra.Relation, target: Target
 ) -> ColumnType | None:
     """The type of one of several values, as of the first known one; dates become timestamps."""
     found = [infer_type(each, relation, target=target) for each in trees]
@@ -102,7 +92,7 @@ def _common_type(
     return known[0] if known else None
 
 
-def _sum_type(tree: exp.Add | exp.Sub, relation: Relation, target: Target) -> ColumnType:
+def _sum_type(tree: exp.Add | exp.Sub, relation: algebra.Relation, target: Target) -> ColumnType:
     left, right = (infer_type(each, relation, target=target) for each in (tree.left, tree.right))
     moments = [each for each in (left, right) if each in ("date", "timestamp")]
     if tree.find(exp.Interval) and moments:
@@ -112,22 +102,27 @@ def _sum_type(tree: exp.Add | exp.Sub, relation: Relation, target: Target) -> Co
     return "date" if moments else "number"
 
 
-def _column_type(column: Column, relation: Relation, target: Target) -> ColumnType | None:
-    if column.relation not in aliases(relation):
+def _column_type(
+    column: algebra.Column, relation: algebra.Relation, target: Target
+) -> ColumnType | None:
+    if column.relation not in algebra.aliases(relation):
         return None
     match relation:
-        case Scan(table=table):
+        case algebra.Scan(table=table):
             declared = target.table(table).column(column.name)
             return declared.type if declared else None
-        case Filter(source=inner) | SemiJoin(left=inner):
+        case algebra.Filter(source=inner) | algebra.SemiJoin(left=inner):
             return _column_type(column, inner, target)
-        case Join(left=left, right=right):
+        case algebra.Join(left=left, right=right):
             return _column_type(column, left, target) or _column_type(column, right, target)
-        case DerivedTable(source=source, columns=columns):
+        case algebra.DerivedTable(source=source, columns=columns):
             named = next((each for each in columns if each.name == column.name), None)
             return infer_type(named.expression, source, target=target) if named else None
-        case UnionAll(parts=parts):
-            found = {_column_type(Column(part.alias, column.name), part, target) for part in parts}
+        case algebra.UnionAll(parts=parts):
+            found = {
+                _column_type(algebra.Column(part.alias, column.name), part, target)
+                for part in parts
+            }
             return found.pop() if len(found) == 1 else _MIXED.get(frozenset(found))
 
 
@@ -135,7 +130,7 @@ def _column_type(column: Column, relation: Relation, target: Target) -> ColumnTy
 class ExpressionWriter(ABC):
     """Writes expressions of a question for an engine that lacks TRY and TRY_CAST."""
 
-    relation: Relation
+    relation: algebra.Relation
     target: Target
 
     nested: ClassVar[str]

@@ -19,14 +19,7 @@ from sqlglot import exp
 
 from celosia.core.errors import InputError
 from celosia.queries.algebra import Question
-from celosia.queries.emission.aggregates import (
-    EXACT,
-    NO_SUMS,
-    FlatQuery,
-    GroupKeys,
-    aggregate_rows,
-    zero_if_null,
-)
+from celosia.queries.emission import aggregates
 from celosia.queries.emission.fixed_point import FixedPoint
 from celosia.queries.emission.target import Target, as_alias, column, group_by, select_from
 from celosia.queries.emission.truncation import (
@@ -45,8 +38,8 @@ def contribution_levels_query(
     *,
     caps: Sequence[Sequence[int]],
     target: Target,
-    group_keys: GroupKeys,
-    fixed: Mapping[str, FixedPoint] = NO_SUMS,
+    group_keys: aggregates.GroupKeys,
+    fixed: Mapping[str, FixedPoint] = aggregates.NO_SUMS,
 ) -> exp.Select:
     """One row: for each aggregate, how many people add more than the cap before, up to each cap.
 
@@ -69,7 +62,7 @@ def contribution_levels_query(
     flat = _flatten(question, owned, target, fixed, group_keys)
     words = [word for word, _ in flat.aggregates]
     # Ends at 2^53 are beyond all caps.
-    fast = replace(flat, saturating=all(ladder[-1] <= EXACT for ladder in ladders))
+    fast = replace(flat, saturating=all(ladder[-1] <= aggregates.EXACT for ladder in ladders))
     rows = fast.rows(only_group_keys=True)
     if any(_may_cancel(flat, word) for word in words):
         sizes: list[exp.Expr] = [
@@ -77,14 +70,14 @@ def contribution_levels_query(
             as_alias(exp.Sum(this=clip(exp.Abs(this=column(word)), ladder[-1])), word)
             for word, ladder in zip(words, ladders, strict=True)
         ]
-        entries = aggregate_rows(fast, rows, [*flat.keys, "owner_1"])
+        entries = aggregates.aggregate_rows(fast, rows, [*flat.keys, "owner_1"])
         people = group_by(select_from(entries, sizes), ["owner_1"])
     else:
         # All rows of a person at once: to add up over groups is to add up.
-        people = aggregate_rows(fast, rows, ["owner_1"])
+        people = aggregates.aggregate_rows(fast, rows, ["owner_1"])
     levels = count_by_level(people, ladders, [False] * len(ladders), target)
     columns: list[exp.Expr] = [
-        as_alias(zero_if_null(people_at(place, level)), f"people_{place}_{level}")
+        as_alias(aggregates.zero_if_null(people_at(place, level)), f"people_{place}_{level}")
         for place, ladder in enumerate(ladders, start=1)
         for level, _ in enumerate(ladder, start=1)
     ]
@@ -97,8 +90,8 @@ def truncated_groups_query(
     *,
     cap: int,
     target: Target,
-    group_keys: GroupKeys,
-    fixed: Mapping[str, FixedPoint] = NO_SUMS,
+    group_keys: aggregates.GroupKeys,
+    fixed: Mapping[str, FixedPoint] = aggregates.NO_SUMS,
 ) -> exp.Select:
     """The keys of each group, and its total with every person cut off at a cap over all groups.
 
@@ -121,7 +114,7 @@ def truncated_groups_query(
         )
     flat = _flatten(question, owned, target, fixed, group_keys)
     keys: list[exp.Expr] = [column(key) for key in flat.keys]
-    everything = aggregate_rows(flat, flat.rows(only_group_keys=True), flat.keys)
+    everything = aggregates.aggregate_rows(flat, flat.rows(only_group_keys=True), flat.keys)
     stacked = exp.Union(this=everything, expression=_excess(flat, limit), distinct=False)
     total = as_alias(exp.Sum(this=column("value_1")), "value_1")
     return flat.present_groups(
@@ -129,12 +122,14 @@ def truncated_groups_query(
     )
 
 
-def _excess(flat: FlatQuery, cap: int) -> exp.Select:
+def _excess(flat: aggregates.FlatQuery, cap: int) -> exp.Select:
     """For each entry of people above the cap what they have too much, with the other sign."""
     keys: list[exp.Expr] = [column(key) for key in flat.keys]
     rows = select_from(flat.rows(only_group_keys=True), [exp.Star()])
     above = exp.In(this=column("owner_1"), query=exp.Subquery(this=_people_above(flat, cap)))
-    entries = aggregate_rows(flat, rows.where(above, copy=False), [*flat.keys, "owner_1"])
+    entries = aggregates.aggregate_rows(
+        flat, rows.where(above, copy=False), [*flat.keys, "owner_1"]
+    )
     size = clip(exp.Abs(this=column("value_1")), cap)
     order = [flat.target.hash_values([*keys, column("owner_1")]), *keys]
     upto = exp.Window(
@@ -162,9 +157,9 @@ def _excess(flat: FlatQuery, cap: int) -> exp.Select:
     return select_from(placed, [*keys, as_alias(less, "value_1")])
 
 
-def _people_above(flat: FlatQuery, cap: int) -> exp.Select:
+def _people_above(flat: aggregates.FlatQuery, cap: int) -> exp.Select:
     """People whose sizes may add up to more than the cap: all others are never cut off."""
-    fast = replace(flat, saturating=cap < EXACT)
+    fast = replace(flat, saturating=cap < aggregates.EXACT)
     ((word, aggregate),) = fast.aggregates
     amount = fast.aggregate_expression(word, aggregate)
     if aggregate.kind == "distinct":
@@ -179,7 +174,7 @@ def _people_above(flat: FlatQuery, cap: int) -> exp.Select:
     return people
 
 
-def _may_cancel(flat: FlatQuery, word: str) -> bool:
+def _may_cancel(flat: aggregates.FlatQuery, word: str) -> bool:
     """Whether what a person adds to groups may be more, in sum of sizes, than to all rows at once.
 
     Values below 0 cancel others; a value that is in two groups is counted twice.
@@ -195,8 +190,8 @@ def _flatten(
     owned: OwnedRelation,
     target: Target,
     fixed: Mapping[str, FixedPoint],
-    group_keys: GroupKeys,
-) -> FlatQuery:
+    group_keys: aggregates.GroupKeys,
+) -> aggregates.FlatQuery:
     for each in question.aggregates:
         if each.kind == "distinct" and not owned.is_determined_by(each.argument):
             raise InputError("CEL-Q130.one_at_a_time_shared_values_by_group")

@@ -15,15 +15,9 @@ from sqlglot import exp
 
 from celosia.core.errors import QueryRefused
 from celosia.queries.algebra import Relation
+from celosia.queries.emission import timestamps
 from celosia.queries.emission.expression_types import NUMBER, ExpressionWriter
 from celosia.queries.emission.target import Target, integer_literal
-from celosia.queries.emission.timestamps import (
-    COMPARISONS,
-    DATE_TYPES,
-    SINGLE_TYPED,
-    cast_dates,
-    null_outside,
-)
 
 WHOLE_DOUBLES = 2**52
 """From here on all doubles are whole, and CEIL need not look."""
@@ -122,8 +116,8 @@ class _Writer(ExpressionWriter):
                 return exp.Round(this=self.write(tree.this), decimals=integer_literal(number))
             case exp.Length() | exp.StrPosition():
                 return self.target.cast(self.rebuilt(tree), "whole")  # of 32 bits in Spark
-        if isinstance(tree, (*SINGLE_TYPED, *COMPARISONS)):
-            return self.rebuilt(cast_dates(tree, self.kind))
+        if isinstance(tree, (*timestamps.SINGLE_TYPED, *timestamps.COMPARISONS)):
+            return self.rebuilt(timestamps.cast_dates(tree, self.kind))
         return self.rebuilt(tree)
 
     @staticmethod
@@ -191,7 +185,7 @@ class _Writer(ExpressionWriter):
             return made(self.write(tree))
         value = self.short(tree)
         first, last = (exp.Cast(this=each, to=exp.DataType.build("date")) for each in _texts(NEAR))
-        return null_outside(value, first, last, made(value.copy()))
+        return timestamps.null_outside(value, first, last, made(value.copy()))
 
     def _part(self, part: str, tree: exp.Expr) -> exp.Expr:
         found = {"DOW": "DOW", "ISODOW": "DOW_ISO"}.get(part, part)
@@ -208,7 +202,7 @@ class _Writer(ExpressionWriter):
         kinds = [self.kind(each) for each in _sides(tree)]
         if self.kind(tree) == "timestamp":
             left, right = (
-                self._moment(each) if kind in DATE_TYPES else self.write(each)
+                self._moment(each) if kind in timestamps.DATE_TYPES else self.write(each)
                 for each, kind in zip(_sides(tree), kinds, strict=True)
             )
             return self._tried(type(tree), left, right)

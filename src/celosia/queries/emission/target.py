@@ -9,17 +9,7 @@ from typing import Literal
 
 from sqlglot import exp
 
-from celosia.queries.algebra import (
-    Column,
-    DerivedTable,
-    Filter,
-    Join,
-    Relation,
-    Scan,
-    SemiJoin,
-    UnionAll,
-    aliases,
-)
+from celosia.queries import algebra
 from celosia.queries.bounds.lineage import as_column
 from celosia.queries.policy.values import ColumnPolicy, Policy, TablePolicy
 
@@ -82,30 +72,32 @@ class Target:
         return exp.Anonymous(this="MD5", expressions=[joined])
 
     def declared_column(
-        self, expression: exp.Expr | None, relation: Relation
+        self, expression: exp.Expr | None, relation: algebra.Relation
     ) -> ColumnPolicy | None:
         """What is declared of the column that an expression is, if it is one, under any name."""
         column = as_column(expression)
         return None if column is None else self._origin(column, relation)
 
-    def _origin(self, column: Column, relation: Relation) -> ColumnPolicy | None:
-        if column.relation not in aliases(relation):
+    def _origin(self, column: algebra.Column, relation: algebra.Relation) -> ColumnPolicy | None:
+        if column.relation not in algebra.aliases(relation):
             return None
         match relation:
-            case Scan(table=table):
+            case algebra.Scan(table=table):
                 return self.table(table).column(column.name)
-            case Filter(source=inner) | SemiJoin(left=inner):
+            case algebra.Filter(source=inner) | algebra.SemiJoin(left=inner):
                 return self._origin(column, inner)
-            case Join(left=left, right=right):
+            case algebra.Join(left=left, right=right):
                 return self._origin(column, left) or self._origin(column, right)
-            case DerivedTable(source=source, columns=columns):
+            case algebra.DerivedTable(source=source, columns=columns):
                 named = [each for each in columns if each.name == column.name]
                 return self.declared_column(named[0].expression, source) if named else None
-            case UnionAll(parts=parts):
-                return self._of_all([Column(part.alias, column.name) for part in parts], parts)
+            case algebra.UnionAll(parts=parts):
+                return self._of_all(
+                    [algebra.Column(part.alias, column.name) for part in parts], parts
+                )
 
     def _of_all(
-        self, columns: list[Column], parts: tuple[DerivedTable, ...]
+        self, columns: list[algebra.Column], parts: tuple[algebra.DerivedTable, ...]
     ) -> ColumnPolicy | None:
         """The first part's declaration, if all parts have one of the same type."""
         found = [self._origin(*each) for each in zip(columns, parts, strict=True)]

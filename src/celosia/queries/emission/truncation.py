@@ -24,13 +24,7 @@ from sqlglot import exp
 from celosia.core.errors import InputError, QueryRefused
 from celosia.core.numbers import whole as as_whole
 from celosia.queries.algebra import Question
-from celosia.queries.emission.aggregates import (
-    NO_SUMS,
-    FlatQuery,
-    GroupKeys,
-    aggregate_rows,
-    zero_if_null,
-)
+from celosia.queries.emission import aggregates
 from celosia.queries.emission.fixed_point import FARTHEST, FixedPoint
 from celosia.queries.emission.target import (
     Target,
@@ -139,7 +133,7 @@ def per_owner_query(
     owned: OwnedRelation,
     *,
     target: Target,
-    fixed: Mapping[str, FixedPoint] = NO_SUMS,
+    fixed: Mapping[str, FixedPoint] = aggregates.NO_SUMS,
 ) -> exp.Select:
     """The keys, the number of a person, and what the person adds to each aggregate.
 
@@ -149,7 +143,7 @@ def per_owner_query(
         QueryRefused: CEL-Q120 rows that belong to several people, CEL-Q120 rows without a name.
     """
     flat = flatten_single_owner(question, owned, target, fixed, None)
-    amounts = aggregate_rows(flat, flat.rows(), [*flat.keys, "owner_1"])
+    amounts = aggregates.aggregate_rows(flat, flat.rows(), [*flat.keys, "owner_1"])
     by_owner = exp.Order(expressions=[exp.Ordered(this=column("owner_1"), nulls_first=False)])
     number = exp.Window(this=exp.DenseRank(), order=by_owner)
     columns: list[exp.Expr] = [column(key) for key in flat.keys]
@@ -164,8 +158,8 @@ def truncated_totals_query(
     *,
     thresholds: Sequence[int],
     target: Target,
-    fixed: Mapping[str, FixedPoint] = NO_SUMS,
-    group_keys: GroupKeys | None = None,
+    fixed: Mapping[str, FixedPoint] = aggregates.NO_SUMS,
+    group_keys: aggregates.GroupKeys | None = None,
     groups: int | None = None,
 ) -> exp.Select:
     """The total of the one aggregate at every threshold, in one pass; by key where there are keys.
@@ -209,12 +203,13 @@ def truncated_totals_query(
             for limit in limits
         ]
     else:
-        parts = aggregate_rows(flat, rows, [*flat.keys, "owner_1"])
+        parts = aggregates.aggregate_rows(flat, rows, [*flat.keys, "owner_1"])
         signed = aggregate.kind == "sum" and fixed[aggregate.name].low < 0
         totals = [_clipped_sum(limit, signed=signed, target=target) for limit in limits]
     columns: list[exp.Expr] = [column(key) for key in flat.keys]
     columns += [
-        as_alias(zero_if_null(total), word) for word, total in zip(words, totals, strict=True)
+        as_alias(aggregates.zero_if_null(total), word)
+        for word, total in zip(words, totals, strict=True)
     ]
     return flat.present_groups(group_by(select_from(parts, columns), flat.keys), words)
 
@@ -227,7 +222,7 @@ def _clipped_sum(limit: int, *, signed: bool, target: Target) -> exp.Sum:
     return exp.Sum(this=target.cast(clipped, "whole"))
 
 
-def _lowest_places(rows: exp.Select, flat: FlatQuery) -> exp.Select:
+def _lowest_places(rows: exp.Select, flat: aggregates.FlatQuery) -> exp.Select:
     """For each value, the lowest place that it has among the values of a person."""
     keys = flat.keys
     words = [*keys, "owner_1", "value_1"]
@@ -246,7 +241,7 @@ def _lowest_places(rows: exp.Select, flat: FlatQuery) -> exp.Select:
     return group_by(select_from(placed, [*(column(word) for word in by), lowest]), by)
 
 
-def keep_first_groups(rows: exp.Select, flat: FlatQuery, groups: int) -> exp.Select:
+def keep_first_groups(rows: exp.Select, flat: aggregates.FlatQuery, groups: int) -> exp.Select:
     """The rows of the first groups of each person."""
     keys: list[exp.Expr] = [column(key) for key in flat.keys]
     order = [flat.target.hash_values([*keys, column("owner_1")]), *keys]
@@ -265,13 +260,13 @@ def flatten_single_owner(
     owned: OwnedRelation,
     target: Target,
     fixed: Mapping[str, FixedPoint],
-    group_keys: GroupKeys | None,
-) -> FlatQuery:
+    group_keys: aggregates.GroupKeys | None,
+) -> aggregates.FlatQuery:
     """The rows of a question, each of which belongs to one person."""
     check_identified(owned)
     if owned.owner_count != 1:
         raise QueryRefused("CEL-Q120.several_people", owner_count=owned.owner_count)
-    return FlatQuery(
+    return aggregates.FlatQuery(
         question=question, target=target, owned=owned, fixed=fixed, group_keys=group_keys
     )
 

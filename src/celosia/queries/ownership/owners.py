@@ -13,19 +13,7 @@ from itertools import combinations, count
 from sqlglot import exp
 
 from celosia.core.errors import QueryRefused
-from celosia.queries.algebra import (
-    Column,
-    DerivedTable,
-    Filter,
-    Join,
-    NamedExpression,
-    Relation,
-    Scan,
-    SemiJoin,
-    UnionAll,
-    scans,
-    walk,
-)
+from celosia.queries import algebra
 from celosia.queries.bounds.lineage import as_column, column_expression
 from celosia.queries.ownership.owned_relation import (
     Equalities,
@@ -51,12 +39,12 @@ class HiddenNames:
     """Aliases of tables that are joined to find an owner."""
 
     @classmethod
-    def for_relation(cls, relation: Relation) -> HiddenNames:
+    def for_relation(cls, relation: algebra.Relation) -> HiddenNames:
         """Names for a relation that has its own."""
         columns = [
             each.name
-            for part in walk(relation)
-            if isinstance(part, DerivedTable)
+            for part in algebra.walk(relation)
+            if isinstance(part, algebra.DerivedTable)
             for each in part.columns
         ]
         parent = unused_name(PARENT, all_aliases(relation))
@@ -67,10 +55,12 @@ class HiddenNames:
         return tuple(f"{self.owner}_{number}" for number in range(1, size + 1))
 
 
-def all_aliases(relation: Relation) -> list[str]:
+def all_aliases(relation: algebra.Relation) -> list[str]:
     """All aliases of a relation, also those that cannot be spoken of outside."""
     return [
-        part.alias for part in walk(relation) if isinstance(part, Scan | DerivedTable | UnionAll)
+        part.alias
+        for part in algebra.walk(relation)
+        if isinstance(part, algebra.Scan | algebra.DerivedTable | algebra.UnionAll)
     ]
 
 
@@ -90,7 +80,7 @@ def unused_name(word: str, taken: Iterable[str]) -> str:
     return found
 
 
-def attach_owners(relation: Relation, *, policy: Policy) -> OwnedRelation:
+def attach_owners(relation: algebra.Relation, *, policy: Policy) -> OwnedRelation:
     """Give each row of a relation its owners, and say how many there can be.
 
     Raises:
@@ -106,7 +96,7 @@ def attach_owners(relation: Relation, *, policy: Policy) -> OwnedRelation:
 class _Owner:
     """An owner: the person that `steps` lead to from the value of a column."""
 
-    column: Column
+    column: algebra.Column
     steps: PathSteps
     table: str
 
@@ -115,7 +105,7 @@ class _Owner:
 class _Anchor:
     """A column in sight that holds the first key of some steps, and the owner they lead to."""
 
-    column: Column
+    column: algebra.Column
     steps: PathSteps
     term: _Owner
 
@@ -133,28 +123,28 @@ class _Scope:
     owners: list[_Owner] = field(default_factory=list)
     anchors: list[_Anchor] = field(default_factory=list)
     semi_joins: list[_Scope] = field(default_factory=list)
-    not_null: set[Column] = field(default_factory=set)
+    not_null: set[algebra.Column] = field(default_factory=set)
     """Columns that are never NULL."""
     unidentified: int = 0
 
-    def gather(self, relation: Relation) -> Relation:
+    def gather(self, relation: algebra.Relation) -> algebra.Relation:
         """Note owners and equalities; sub-queries come back with their owners as columns."""
         match relation:
-            case Scan():
+            case algebra.Scan():
                 self._scan(relation)
                 return relation
-            case Filter(source=source, condition=condition):
+            case algebra.Filter(source=source, condition=condition):
                 inner = self.gather(source)
                 self.equalities.add(
                     exact_pairs(equal_columns(condition), source, policy=self.policy)
                 )
-                return Filter(inner, condition)
-            case Join(left=left, right=right, keys=keys, condition=condition):
+                return algebra.Filter(inner, condition)
+            case algebra.Join(left=left, right=right, keys=keys, condition=condition):
                 sides = self.gather(left), self.gather(right)
                 pairs = [*keys, *equal_columns(condition)]
                 self.equalities.add(exact_pairs(pairs, left, right, policy=self.policy))
-                return Join(*sides, keys, condition)
-            case SemiJoin(right=right, keys=keys, condition=condition):
+                return algebra.Join(*sides, keys, condition)
+            case algebra.SemiJoin(right=right, keys=keys, condition=condition):
                 inner = self.gather(relation.left)
                 partners = _Scope(self.policy, self.hidden)
                 there = partners.gather(right)
@@ -164,39 +154,41 @@ class _Scope:
                 )
                 self.semi_joins.append(partners)
                 if self.policy.unit.is_row:  # no row identifies its partners
-                    private = [each for each in scans(right) if self._is_private(each)]
+                    private = [each for each in algebra.scans(right) if self._is_private(each)]
                     self.unidentified += len(private)
                 return replace(relation, left=inner, right=there)
-            case DerivedTable(alias=alias):
+            case algebra.DerivedTable(alias=alias):
                 part = self._part(relation)
                 self._show(alias, part.facts())
                 return part.derived
-            case UnionAll():
+            case algebra.UnionAll():
                 return self._stack(relation)
 
-    def close(self, relation: Relation) -> OwnedRelation:
+    def close(self, relation: algebra.Relation) -> OwnedRelation:
         """The relation with hidden joins to parents where needed, and one column an owner."""
         self.infer_equalities()
         if not self.policy.unit.is_row:
             self._check_partners()
         terms = self.distinct_owners()
-        owners: list[Column] = []
+        owners: list[algebra.Column] = []
         for term in terms:
             column, steps = term.column, term.steps
             for table, key, following in steps:
                 hidden = next(self.hidden.parents)
                 parent = self.policy.table(table)
                 assert parent is not None
-                relation = Join(
-                    relation, Scan(parent.name, hidden), ((column, Column(hidden, key)),)
+                relation = algebra.Join(
+                    relation,
+                    algebra.Scan(parent.name, hidden),
+                    ((column, algebra.Column(hidden, key)),),
                 )
-                column = Column(hidden, following)
+                column = algebra.Column(hidden, following)
             # Columns that must equal another one are never NULL where they come out.
             if (
                 lower_case(column) not in self.not_null
                 and len(self.equalities.members(column)) == 1
             ):
-                relation = Filter(relation, _is_present(column))
+                relation = algebra.Filter(relation, _is_present(column))
             owners.append(column)
         return OwnedRelation(
             relation,
@@ -212,7 +204,7 @@ class _Scope:
 
     def distinct_owners(self) -> list[_Owner]:
         """The owners that may be different people, each once."""
-        found: dict[tuple[Column, PathSteps, str], _Owner] = {}
+        found: dict[tuple[algebra.Column, PathSteps, str], _Owner] = {}
         for term in self.owners:
             found.setdefault(self.identity(term), self.shorten(term))
         return list(found.values())
@@ -252,27 +244,27 @@ class _Scope:
             column, steps = spared.column, spared.steps
         return replace(term, column=column, steps=steps)
 
-    def identity(self, term: _Owner) -> tuple[Column, PathSteps, str]:
+    def identity(self, term: _Owner) -> tuple[algebra.Column, PathSteps, str]:
         """What two terms share if and only if they are known to be the same person."""
         normal = self.shorten(term)
         return self.implied.leader(normal.column), normal.steps, normal.table
 
-    def _determinants(self, owner: _Owner) -> frozenset[Column]:
+    def _determinants(self, owner: _Owner) -> frozenset[algebra.Column]:
         states = [(each.column, self.identity(each)) for each in self.owners]
         states += [(each.column, self.identity(each.term)) for each in self.anchors]
         mine = self.identity(owner)
         columns = [column for column, state in states if state == mine]
         return frozenset(each for column in columns for each in self.implied.members(column))
 
-    def _is_private(self, scan: Scan) -> bool:
+    def _is_private(self, scan: algebra.Scan) -> bool:
         return not self._table(scan).public
 
-    def _table(self, scan: Scan) -> TablePolicy:
+    def _table(self, scan: algebra.Scan) -> TablePolicy:
         table = self.policy.table(scan.table)
         assert table is not None, "questions speak of declared tables only"
         return table
 
-    def _scan(self, scan: Scan) -> None:
+    def _scan(self, scan: algebra.Scan) -> None:
         table = self._table(scan)
         if table.public:
             return
@@ -284,11 +276,11 @@ class _Scope:
             self.unidentified += 1
         check_caps(table, policy=self.policy)
         for first, steps in found:
-            term = _Owner(Column(scan.alias, first), steps, space)
+            term = _Owner(algebra.Column(scan.alias, first), steps, space)
             self.owners.append(term)
             self.anchors.extend(
                 _Anchor(
-                    Column(scan.alias, each.name),
+                    algebra.Column(scan.alias, each.name),
                     ((table.name, each.name, first), *steps),
                     term,
                 )
@@ -296,7 +288,7 @@ class _Scope:
                 if each.unique
             )
 
-    def _part(self, derived: DerivedTable) -> _SubQuery:
+    def _part(self, derived: algebra.DerivedTable) -> _SubQuery:
         inner = _Scope(self.policy, self.hidden)
         owned = inner.close(inner.gather(derived.source))
         return _SubQuery(derived, inner, owned)
@@ -305,18 +297,18 @@ class _Scope:
         """Take over what a sub-query has found out, in its own column names."""
         self.unidentified += facts.unidentified
         self.equalities.add(
-            (Column(alias, one), Column(alias, other)) for one, other in facts.equal
+            (algebra.Column(alias, one), algebra.Column(alias, other)) for one, other in facts.equal
         )
         shown = [
-            _Owner(Column(alias, word), (), table)
+            _Owner(algebra.Column(alias, word), (), table)
             for word, table in zip(self.hidden.owners(len(facts.tables)), facts.tables, strict=True)
         ]
         self.owners.extend(shown)
         self.not_null.update(lower_case(term.column) for term in shown)
         for name, steps, number in sorted(facts.anchors):
-            self.anchors.append(_Anchor(Column(alias, name), steps, shown[number]))
+            self.anchors.append(_Anchor(algebra.Column(alias, name), steps, shown[number]))
 
-    def _stack(self, stack: UnionAll) -> UnionAll:
+    def _stack(self, stack: algebra.UnionAll) -> algebra.UnionAll:
         parts = [self._part(each) for each in stack.parts]
         widths = {len(each.owned.owners) for each in parts}
         if self.policy.unit.is_row and (
@@ -338,7 +330,9 @@ class _Scope:
                 max(each.unidentified for each in facts),
             ),
         )
-        return UnionAll(tuple(each.pad_owners(width).derived for each in parts), stack.alias)
+        return algebra.UnionAll(
+            tuple(each.pad_owners(width).derived for each in parts), stack.alias
+        )
 
     def _check_partners(self) -> None:
         """Refuse partners whose owner need not be an owner of the row."""
@@ -373,7 +367,7 @@ class _SubQueryFacts:
 class _SubQuery:
     """A sub-query, closed."""
 
-    source: DerivedTable
+    source: algebra.DerivedTable
     inner: _Scope
     owned: OwnedRelation
 
@@ -391,15 +385,17 @@ class _SubQuery:
         )
 
     @property
-    def derived(self) -> DerivedTable:
+    def derived(self) -> algebra.DerivedTable:
         """The sub-query with its owners as hidden columns."""
         columns = self.owned.owners
         words = self.inner.hidden.owners(len(columns))
         owners = (
-            NamedExpression(word, column_expression(each))
+            algebra.NamedExpression(word, column_expression(each))
             for word, each in zip(words, columns, strict=True)
         )
-        return DerivedTable(self.owned.relation, self.source.alias, (*self.source.columns, *owners))
+        return algebra.DerivedTable(
+            self.owned.relation, self.source.alias, (*self.source.columns, *owners)
+        )
 
     def facts(self) -> _SubQueryFacts:
         """What is known of the columns of the sub-query."""
@@ -431,5 +427,5 @@ class _SubQuery:
         )
 
 
-def _is_present(column: Column) -> exp.Expression:
+def _is_present(column: algebra.Column) -> exp.Expression:
     return exp.Not(this=exp.Is(this=column_expression(column), expression=exp.Null()))

@@ -21,25 +21,12 @@ from celosia.queries.emission import (
     contribution_totals_query,
     truncated_groups_query,
 )
+from celosia.queries.planning import plan
 from celosia.queries.planning.aggregates import Total
-from celosia.queries.planning.plan import (
-    Bounds,
-    Executor,
-    GroupKeys,
-    Part,
-    ReleasedValues,
-    Rows,
-    Step,
-    StepContext,
-    clamp_total,
-    count_groups,
-    describe_caps,
-    fixed_points,
-)
 
 
 @dataclass(frozen=True, kw_only=True)
-class ChosenCapStep(Step):
+class ChosenCapStep(plan.Step):
     """Totals in which no person counts for more than a cap, which is chosen inside epsilon.
 
     Guarantee: that of `PrivateCap` for each total: epsilon times their number, delta 0, for one
@@ -47,7 +34,7 @@ class ChosenCapStep(Step):
     for one removal and one addition, each at half the epsilon.
     """
 
-    context: StepContext
+    context: plan.StepContext
     totals: tuple[Total, ...]
     most: tuple[int, ...]
     """For each total the most that one person may add, in steps."""
@@ -83,12 +70,12 @@ class ChosenCapStep(Step):
         return {}
 
     @property
-    def parts(self) -> tuple[Part, ...]:
+    def parts(self) -> tuple[plan.Part, ...]:
         return tuple(
-            Part(
+            plan.Part(
                 name=total.label,
                 mechanism=Message("queries.mechanism.chosen_cap"),
-                bound=describe_caps(most, total.step),
+                bound=plan.describe_caps(most, total.step),
                 epsilon=self.epsilon,
                 error=mechanism.typical_error(self.typical * total.reach) * float(total.step),
             )
@@ -106,11 +93,11 @@ class ChosenCapStep(Step):
         return tuple(each.privacy_loss() for each in self.mechanisms(groups))
 
     def measure(
-        self, execute: Executor, *, group_keys: GroupKeys | None, rng: Source
-    ) -> tuple[ReleasedValues, ...]:
-        groups = count_groups(group_keys)
+        self, execute: plan.Executor, *, group_keys: plan.GroupKeys | None, rng: Source
+    ) -> tuple[plan.ReleasedValues, ...]:
+        groups = plan.count_groups(group_keys)
         if not groups:  # no key was chosen
-            return tuple(ReleasedValues(()) for _ in self.totals)
+            return tuple(plan.ReleasedValues(()) for _ in self.totals)
         return tuple(
             _release_values(mechanism.measure(people, rng=rng))
             for mechanism, people in zip(
@@ -118,7 +105,7 @@ class ChosenCapStep(Step):
             )
         )
 
-    def queries(self, group_keys: GroupKeys | None) -> Iterator[exp.Expr]:
+    def queries(self, group_keys: plan.GroupKeys | None) -> Iterator[exp.Expr]:
         by_group, apart = self._split(group_keys)
         if by_group and group_keys is not None:
             yield self._levels_query(by_group, group_keys)
@@ -127,7 +114,7 @@ class ChosenCapStep(Step):
             )
         yield from (self._totals_query(totals, group_keys) for totals in apart)
 
-    def _split(self, group_keys: GroupKeys | None) -> tuple[list[Total], list[list[Total]]]:
+    def _split(self, group_keys: plan.GroupKeys | None) -> tuple[list[Total], list[list[Total]]]:
         """The totals that are asked for by group and cap, and those of other queries."""
         owned = self.context.owned
         assert owned is not None
@@ -142,7 +129,9 @@ class ChosenCapStep(Step):
             return own, shared
         return [], [own, *shared] if own else shared
 
-    def _people(self, execute: Executor, group_keys: GroupKeys | None) -> list[ContributionSummary]:
+    def _people(
+        self, execute: plan.Executor, group_keys: plan.GroupKeys | None
+    ) -> list[ContributionSummary]:
         """Exact numbers."""
         found: dict[str, ContributionSummary] = {}
         by_group, apart = self._split(group_keys)
@@ -156,14 +145,14 @@ class ChosenCapStep(Step):
         return [found[each.name] for each in self.totals]
 
     def _by_group(
-        self, totals: list[Total], execute: Executor, group_keys: GroupKeys
+        self, totals: list[Total], execute: plan.Executor, group_keys: plan.GroupKeys
     ) -> dict[str, ContributionSummary]:
         """People by level now, and totals of groups when a cap was chosen: under this cap only."""
         ((*numbers,),) = execute(self._levels_query(totals, group_keys))
 
         def under(total: Total, cap: int) -> list[int]:
             rows = execute(self._cut_query(total, cap, group_keys))
-            return [clamp_total(row[self.context.key_count]) for row in rows]
+            return [plan.clamp_total(row[self.context.key_count]) for row in rows]
 
         found = {}
         for total, ladder in zip(totals, map(self._caps, totals), strict=True):
@@ -173,18 +162,18 @@ class ChosenCapStep(Step):
             )
         return found
 
-    def _totals_query(self, totals: list[Total], group_keys: GroupKeys | None) -> exp.Expr:
+    def _totals_query(self, totals: list[Total], group_keys: plan.GroupKeys | None) -> exp.Expr:
         assert self.context.owned is not None
         return contribution_totals_query(
             self.context.question_for(totals),
             self.context.owned,
             caps=[self._caps(each) for each in totals],
             target=self.context.target,
-            fixed=fixed_points(totals),
+            fixed=plan.fixed_points(totals),
             group_keys=group_keys if self.context.key_count else None,
         )
 
-    def _levels_query(self, totals: list[Total], group_keys: GroupKeys) -> exp.Expr:
+    def _levels_query(self, totals: list[Total], group_keys: plan.GroupKeys) -> exp.Expr:
         assert self.context.owned is not None
         return contribution_levels_query(
             self.context.question_for(totals),
@@ -192,10 +181,10 @@ class ChosenCapStep(Step):
             caps=[self._caps(each) for each in totals],
             target=self.context.target,
             group_keys=group_keys,
-            fixed=fixed_points(totals),
+            fixed=plan.fixed_points(totals),
         )
 
-    def _cut_query(self, total: Total, cap: int, group_keys: GroupKeys) -> exp.Expr:
+    def _cut_query(self, total: Total, cap: int, group_keys: plan.GroupKeys) -> exp.Expr:
         assert self.context.owned is not None
         return truncated_groups_query(
             self.context.question_for([total]),
@@ -203,15 +192,15 @@ class ChosenCapStep(Step):
             cap=cap,
             target=self.context.target,
             group_keys=group_keys,
-            fixed=fixed_points([total]),
+            fixed=plan.fixed_points([total]),
         )
 
     def _caps(self, total: Total) -> tuple[int, ...]:
         return self.mechanisms(1)[self.totals.index(total)].caps
 
     def bounds(
-        self, number: int, measured: ReleasedValues, confidence: float
-    ) -> tuple[Bounds | None, ...]:
+        self, number: int, measured: plan.ReleasedValues, confidence: float
+    ) -> tuple[plan.Bounds | None, ...]:
         groups = len(measured.values)
         if not groups:
             return ()
@@ -222,7 +211,7 @@ class ChosenCapStep(Step):
         return tuple(zip(map(float, lows), map(float, highs), strict=True))
 
     def noise(
-        self, number: int, measured: ReleasedValues, confidence: float
+        self, number: int, measured: plan.ReleasedValues, confidence: float
     ) -> tuple[int | None, ...]:
         groups = len(measured.values)
         if not groups:
@@ -234,14 +223,16 @@ class ChosenCapStep(Step):
         return (law.bound(confidence),) * groups
 
 
-def _read_summary(rows: Rows, start: int, size: int) -> ContributionSummary:
+def _read_summary(rows: plan.Rows, start: int, size: int) -> ContributionSummary:
     levels = [sum(int(row[start + place]) for row in rows) for place in range(size)]
-    totals = [[clamp_total(row[start + size + place]) for row in rows] for place in range(size)]
+    totals = [
+        [plan.clamp_total(row[start + size + place]) for row in rows] for place in range(size)
+    ]
     return ContributionSummary(levels, totals if len(rows) > 1 else [each[0] for each in totals])
 
 
-def _release_values(measurement: Measurement[Any]) -> ReleasedValues:
+def _release_values(measurement: Measurement[Any]) -> plan.ReleasedValues:
     values = np.atleast_1d(measurement.value).tolist()
     parts = dict(measurement.parts)
     kept = {"cap": parts["cap"], "people": list(parts["people"])}
-    return ReleasedValues(tuple(values), kept)
+    return plan.ReleasedValues(tuple(values), kept)

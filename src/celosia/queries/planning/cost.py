@@ -27,18 +27,7 @@ from fractions import Fraction
 from math import prod
 
 from celosia.core.errors import QueryRefused
-from celosia.queries.algebra import (
-    Column,
-    DerivedTable,
-    Filter,
-    Join,
-    Relation,
-    Scan,
-    SemiJoin,
-    UnionAll,
-    children,
-    scans,
-)
+from celosia.queries import algebra
 from celosia.queries.bounds.growth import Growth, Leaf
 from celosia.queries.bounds.stability import StabilityAnalysis
 from celosia.queries.planning.facts import PublicFacts
@@ -70,12 +59,16 @@ class Cost:
     """Whether `rows` follows from declared sizes."""
 
 
-def estimate_cost(relation: Relation, facts: PublicFacts) -> Cost:
+def estimate_cost(relation: algebra.Relation, facts: PublicFacts) -> Cost:
     """The cost that the rows of a question make."""
     joined = _join_partners(relation)
     public = max(_repeats(joined, _CostFacts(facts, private=1)), default=1)
     per_row = min(_repeats(joined, _CostFacts(facts, private=USUAL)), default=1)
-    sizes = [_rows(scan.table, facts) for scan in scans(joined) if not facts.is_public(scan.table)]
+    sizes = [
+        _rows(scan.table, facts)
+        for scan in algebra.scans(joined)
+        if not facts.is_public(scan.table)
+    ]
     declared = [size for size in sizes if size is not None]
     is_declared = len(declared) == len(sizes) and bool(sizes)
     largest = max(declared) if is_declared else max([USUAL_ROWS, *declared])
@@ -125,14 +118,16 @@ class _CostFacts:
 class _CostAnalysis(StabilityAnalysis):
     """The analysis of stability, where a key that nothing bounds meets all rows of a relation."""
 
-    def _joint_frequency(self, columns: Sequence[Column], relation: Relation) -> Growth:
+    def _joint_frequency(
+        self, columns: Sequence[algebra.Column], relation: algebra.Relation
+    ) -> Growth:
         try:
             return StabilityAnalysis._joint_frequency(self, columns, relation)
         except QueryRefused:
             return Leaf(_size(relation, self.facts))  # type: ignore[arg-type]
 
 
-def _repeats(relation: Relation, facts: _CostFacts) -> list[int]:
+def _repeats(relation: algebra.Relation, facts: _CostFacts) -> list[int]:
     """For each private table the most rows of a relation that hold one given row of the table."""
     try:
         return [each.at(0) for each in _CostAnalysis(facts).stabilities(relation).values()]
@@ -140,17 +135,17 @@ def _repeats(relation: Relation, facts: _CostFacts) -> list[int]:
         return [_size(relation, facts)]
 
 
-def _size(relation: Relation, facts: _CostFacts) -> int:
+def _size(relation: algebra.Relation, facts: _CostFacts) -> int:
     """A bound on the rows of a relation; of private tables as many as are assumed to agree."""
     match relation:
-        case Scan(table=table):
+        case algebra.Scan(table=table):
             if not facts.is_public(table):
                 return facts.private
             return max(1, facts.facts.size(table) or 1)
-        case UnionAll(parts=parts):
+        case algebra.UnionAll(parts=parts):
             return sum(_size(part, facts) for part in parts)
         case _:
-            return prod(_size(child, facts) for child in children(relation))
+            return prod(_size(child, facts) for child in algebra.children(relation))
 
 
 def _rows(table: str, facts: PublicFacts) -> int | None:
@@ -158,20 +153,20 @@ def _rows(table: str, facts: PublicFacts) -> int | None:
     return None if declared is None else declared.rows
 
 
-def _join_partners(relation: Relation) -> Relation:
+def _join_partners(relation: algebra.Relation) -> algebra.Relation:
     """The same with joins in the place of IN and EXISTS: the engine may compare as many pairs."""
     match relation:
-        case Scan():
+        case algebra.Scan():
             return relation
-        case Filter(source=source):
+        case algebra.Filter(source=source):
             return replace(relation, source=_join_partners(source))
-        case DerivedTable(source=source):
+        case algebra.DerivedTable(source=source):
             return replace(relation, source=_join_partners(source))
-        case Join(left=left, right=right):
+        case algebra.Join(left=left, right=right):
             return replace(relation, left=_join_partners(left), right=_join_partners(right))
-        case SemiJoin(left=left, right=right, keys=keys):
-            return Join(_join_partners(left), _join_partners(right), keys)
-        case UnionAll(parts=parts):
+        case algebra.SemiJoin(left=left, right=right, keys=keys):
+            return algebra.Join(_join_partners(left), _join_partners(right), keys)
+        case algebra.UnionAll(parts=parts):
             made = [replace(part, source=_join_partners(part.source)) for part in parts]
             return replace(relation, parts=tuple(made))
 

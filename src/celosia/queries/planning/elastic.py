@@ -26,19 +26,9 @@ from celosia.queries.emission.target import (
     integer_literal,
     select_from,
 )
+from celosia.queries.planning import plan
 from celosia.queries.planning.aggregates import Total
 from celosia.queries.planning.facts import PublicFacts
-from celosia.queries.planning.plan import (
-    Bounds,
-    Executor,
-    GroupKeys,
-    Part,
-    ReleasedValues,
-    Step,
-    StepContext,
-    count_groups,
-    fixed_points,
-)
 
 TableColumn = tuple[str, str]
 """A table and one of its columns."""
@@ -46,7 +36,7 @@ ONE = Fraction(1)
 
 
 @dataclass(frozen=True, kw_only=True)
-class ElasticStep(Step):
+class ElasticStep(plan.Step):
     """Totals with noise for the smooth bound of how far one row can move them.
 
     Guarantee: (epsilon, delta)-DP for one row, for each total, by the proof in `bounds.noise`. The
@@ -55,7 +45,7 @@ class ElasticStep(Step):
     the data.
     """
 
-    context: StepContext
+    context: plan.StepContext
     totals: tuple[Total, ...]
     epsilon: Fraction
     """Of each total."""
@@ -88,10 +78,10 @@ class ElasticStep(Step):
         return tuple(sorted(asked.seen))
 
     @property
-    def parts(self) -> tuple[Part, ...]:
+    def parts(self) -> tuple[plan.Part, ...]:
         dry = dict.fromkeys(self.columns, 1)
         return tuple(
-            Part(
+            plan.Part(
                 name=total.label,
                 mechanism=Message("queries.mechanism.elastic"),
                 bound=Message(
@@ -110,14 +100,14 @@ class ElasticStep(Step):
     def losses(self, groups: int) -> tuple[Loss, ...] | None:
         return None
 
-    def queries(self, group_keys: GroupKeys | None) -> Iterator[exp.Expr]:
+    def queries(self, group_keys: plan.GroupKeys | None) -> Iterator[exp.Expr]:
         question, target = self.context.question_for(self.totals), self.context.target
         if not question.keys and [each.kind for each in self.totals] == ["rows"]:
             query = count_query(question.source, target=target)
         else:
             lists = group_keys if question.keys else None
             query = grouped_query(
-                question, target=target, fixed=fixed_points(self.totals), group_keys=lists
+                question, target=target, fixed=plan.fixed_points(self.totals), group_keys=lists
             )
         for number, (table, word) in enumerate(self.columns, start=1):
             declared = target.table(table)
@@ -128,8 +118,8 @@ class ElasticStep(Step):
         yield query
 
     def measure(
-        self, execute: Executor, *, group_keys: GroupKeys | None, rng: Source
-    ) -> tuple[ReleasedValues, ...]:
+        self, execute: plan.Executor, *, group_keys: plan.GroupKeys | None, rng: Source
+    ) -> tuple[plan.ReleasedValues, ...]:
         (query,) = self.queries(group_keys)
         rows = execute(query)
         frequencies = rows[0][len(rows[0]) - len(self.columns) :]
@@ -139,18 +129,18 @@ class ElasticStep(Step):
             bound = self._bound(total, measured)
             smoothed = smooth(bound.growth, beta=self.beta).bound * bound.unit
             noise = smooth_noise(
-                smoothed, epsilon=self.epsilon, size=count_groups(group_keys), rng=rng
+                smoothed, epsilon=self.epsilon, size=plan.count_groups(group_keys), rng=rng
             )
             found.append(
-                ReleasedValues(
+                plan.ReleasedValues(
                     tuple(int(row[place]) + n for row, n in zip(rows, noise, strict=True))
                 )
             )
         return tuple(found)
 
     def bounds(
-        self, number: int, measured: ReleasedValues, confidence: float
-    ) -> tuple[Bounds | None, ...]:
+        self, number: int, measured: plan.ReleasedValues, confidence: float
+    ) -> tuple[plan.Bounds | None, ...]:
         return (None,) * len(measured.values)  # the scale of the noise is a secret
 
     def _bound(
@@ -161,7 +151,7 @@ class ElasticStep(Step):
 
 
 def bound_total(
-    context: StepContext,
+    context: plan.StepContext,
     total: Total,
     facts: Facts,
     neighbours: Neighbours,

@@ -16,23 +16,12 @@ from celosia.core.randomness import Source
 from celosia.mechanisms.noise import DiscreteLaplace
 from celosia.mechanisms.values import from_zero
 from celosia.queries.emission import count_query, grouped_query
+from celosia.queries.planning import plan
 from celosia.queries.planning.aggregates import Total
-from celosia.queries.planning.plan import (
-    Bounds,
-    Executor,
-    GroupKeys,
-    Part,
-    ReleasedValues,
-    Step,
-    StepContext,
-    clamp_total,
-    count_groups,
-    fixed_points,
-)
 
 
 @dataclass(frozen=True, kw_only=True)
-class LaplaceStep(Step):
+class LaplaceStep(plan.Step):
     """Totals of all rows, each with discrete Laplace noise for its own bound.
 
     Guarantee: epsilon times the number of totals, delta 0: each moves by at most its shift, over
@@ -40,7 +29,7 @@ class LaplaceStep(Step):
     the queries, and that columns declared unique are unique.
     """
 
-    context: StepContext
+    context: plan.StepContext
     totals: tuple[Total, ...]
     shifts: tuple[int, ...]
     """For each total the most that one unit moves it, over all groups, in steps."""
@@ -66,9 +55,9 @@ class LaplaceStep(Step):
         return tuple(DiscreteLaplace(shift / self.epsilon) for shift in self.shifts)
 
     @property
-    def parts(self) -> tuple[Part, ...]:
+    def parts(self) -> tuple[plan.Part, ...]:
         return tuple(
-            Part(
+            plan.Part(
                 name=total.label,
                 mechanism=Message("queries.mechanism.laplace"),
                 bound=bound,
@@ -88,32 +77,34 @@ class LaplaceStep(Step):
             LaplaceLoss(law.scale, shift) for law, shift in zip(self.laws, self.shifts, strict=True)
         )
 
-    def queries(self, group_keys: GroupKeys | None) -> Iterator[exp.Expr]:
+    def queries(self, group_keys: plan.GroupKeys | None) -> Iterator[exp.Expr]:
         question, target = self.context.question_for(self.totals), self.context.target
         if not question.keys and [each.kind for each in self.totals] == ["rows"]:
             yield count_query(question.source, target=target)
         else:
-            fixed = fixed_points(self.totals)
+            fixed = plan.fixed_points(self.totals)
             lists = group_keys if question.keys else None
             yield grouped_query(question, target=target, fixed=fixed, group_keys=lists)
 
     def measure(
-        self, execute: Executor, *, group_keys: GroupKeys | None, rng: Source
-    ) -> tuple[ReleasedValues, ...]:
-        if not count_groups(group_keys):  # no key was chosen
-            return tuple(ReleasedValues(()) for _ in self.totals)
+        self, execute: plan.Executor, *, group_keys: plan.GroupKeys | None, rng: Source
+    ) -> tuple[plan.ReleasedValues, ...]:
+        if not plan.count_groups(group_keys):  # no key was chosen
+            return tuple(plan.ReleasedValues(()) for _ in self.totals)
         (query,) = self.queries(group_keys)
         rows = execute(query)
         found = []
         for place, law in enumerate(self.laws, start=self.context.key_count):
-            noise = law.draw(count_groups(group_keys), rng).tolist()
-            exact = [clamp_total(row[place]) for row in rows]
-            found.append(ReleasedValues(tuple(a + b for a, b in zip(exact, noise, strict=True))))
+            noise = law.draw(plan.count_groups(group_keys), rng).tolist()
+            exact = [plan.clamp_total(row[place]) for row in rows]
+            found.append(
+                plan.ReleasedValues(tuple(a + b for a, b in zip(exact, noise, strict=True)))
+            )
         return tuple(found)
 
     def bounds(
-        self, number: int, measured: ReleasedValues, confidence: float
-    ) -> tuple[Bounds | None, ...]:
+        self, number: int, measured: plan.ReleasedValues, confidence: float
+    ) -> tuple[plan.Bounds | None, ...]:
         total, error = self.totals[number], self.laws[number].bound(confidence)
         ends = ((value - error, value, value + error) for value in measured.values)
         if total.is_signed:
@@ -121,6 +112,6 @@ class LaplaceStep(Step):
         return tuple(from_zero(*each) for each in ends)
 
     def noise(
-        self, number: int, measured: ReleasedValues, confidence: float
+        self, number: int, measured: plan.ReleasedValues, confidence: float
     ) -> tuple[int | None, ...]:
         return (self.laws[number].bound(confidence),) * len(measured.values)

@@ -16,18 +16,9 @@ from celosia.queries.bounds.caps import MOST
 from celosia.queries.bounds.r2t_program import Incidence, program_totals
 from celosia.queries.deadlines import check_given_up
 from celosia.queries.emission import incidence_query
+from celosia.queries.planning import plan
 from celosia.queries.planning.aggregates import Total
 from celosia.queries.planning.context import format_key
-from celosia.queries.planning.plan import (
-    Executor,
-    GroupKeys,
-    Rows,
-    StepContext,
-    check_row_count,
-    clamp_total,
-    fixed_points,
-    limit_rows,
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +30,7 @@ class ProgramTerm:
     the cap.
     """
 
-    context: StepContext
+    context: plan.StepContext
     total: Total
     result_column: Column | None = None
     """Identifies the rows that count once, however many partners they have."""
@@ -57,35 +48,35 @@ class ProgramTerm:
         policy = self.context.target.policy
         # Entities are whole numbers of 63 bits already (`rdf.terms.number_of`).
         numbered = policy.graph is None or policy.unit.is_row
-        return limit_rows(
+        return plan.limit_rows(
             incidence_query(
                 self.context.question_for([self.total]),
                 self.context.owned,
                 target=self.context.target,
-                fixed=fixed_points([self.total]),
+                fixed=plan.fixed_points([self.total]),
                 result_column=self.result_column,
                 numbered=numbered,
             )
         )
 
     def totals(
-        self, execute: Executor, group_keys: GroupKeys | None, caps: Sequence[int]
+        self, execute: plan.Executor, group_keys: plan.GroupKeys | None, caps: Sequence[int]
     ) -> list[list[list[int]]]:
         """For each group and each program, the totals under all caps, in parts."""
         owned = self.context.owned
         assert owned is not None
         width = self.context.key_count
-        rows = check_row_count(execute(self.query))
+        rows = plan.check_row_count(execute(self.query))
         by_group: dict[tuple[Any, ...], list[Any]] = {} if width else {(): list(rows)}
         for row in rows if width else ():
             by_group.setdefault(tuple(map(format_key, row[:width])), []).append(row[width:])
         groups = [tuple(map(format_key, each)) for each in product(*(group_keys or ()))]
         has_results = self.result_column is not None or self.total.kind == "distinct"
 
-        def solved(rows: Rows, sign: int) -> list[int]:
+        def solved(rows: plan.Rows, sign: int) -> list[int]:
             incidence = read_incidence(rows, owned.tables, has_results=has_results, sign=sign)
             totals = program_totals(incidence, caps, progress=lambda _: check_given_up())
-            return [clamp_total(total) for total in totals]
+            return [plan.clamp_total(total) for total in totals]
 
         return [
             [solved(by_group.get(group, []), part * self.sign) for part in self.signs]
@@ -94,7 +85,7 @@ class ProgramTerm:
 
 
 def read_incidence(
-    rows: Rows, tables: tuple[str, ...], *, has_results: bool = False, sign: int = 1
+    rows: plan.Rows, tables: tuple[str, ...], *, has_results: bool = False, sign: int = 1
 ) -> Incidence:
     """Rows of numbers of people, of a result if `has_results`, and a weight, as pairs.
 

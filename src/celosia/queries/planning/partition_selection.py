@@ -17,20 +17,8 @@ from celosia.core.messages import Message, unit_word, unit_words
 from celosia.core.neighbours import Neighbours
 from celosia.core.randomness import Source
 from celosia.queries.emission import people_by_key_query
+from celosia.queries.planning import plan
 from celosia.queries.planning.context import MOST_GROUPS, as_plain_key
-from celosia.queries.planning.plan import (
-    Bounds,
-    Executor,
-    GroupKeys,
-    Part,
-    ReleasedValues,
-    Rows,
-    Step,
-    StepContext,
-    check_row_count,
-    clamp_total,
-    limit_rows,
-)
 
 if TYPE_CHECKING:
     from celosia.mechanisms.statistics.key_histogram import KeyHistogram
@@ -39,7 +27,7 @@ Group = tuple[Any, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
-class PartitionSelection(Step):
+class PartitionSelection(plan.Step):
     """The combinations of keys whose noisy number of people exceeds a threshold.
 
     Guarantee: (epsilon, delta)-DP as `KeyHistogram` proves it: a person counts once for each of at
@@ -49,7 +37,7 @@ class PartitionSelection(Step):
 
     finds_keys: ClassVar[bool] = True
 
-    context: StepContext
+    context: plan.StepContext
     per_unit: int
     epsilon: Fraction
     delta: Fraction
@@ -76,10 +64,10 @@ class PartitionSelection(Step):
         return ()
 
     @property
-    def parts(self) -> tuple[Part, ...]:
+    def parts(self) -> tuple[plan.Part, ...]:
         unit = self.neighbours.unit
         return (
-            Part(
+            plan.Part(
                 name=Message("queries.part_name.groups"),
                 mechanism=Message(
                     "queries.mechanism.groups",
@@ -94,47 +82,49 @@ class PartitionSelection(Step):
         )
 
     @property
-    def labelled(self) -> tuple[tuple[str, Part], ...]:
+    def labelled(self) -> tuple[tuple[str, plan.Part], ...]:
         return ()
 
     def losses(self, groups: int) -> tuple[Loss, ...]:
         return (self.mechanism.privacy_loss(),)
 
-    def queries(self, group_keys: GroupKeys | None) -> Iterator[exp.Expr]:
+    def queries(self, group_keys: plan.GroupKeys | None) -> Iterator[exp.Expr]:
         context = self.context
-        yield limit_rows(
+        yield plan.limit_rows(
             people_by_key_query(
                 context.question, context.owned, groups=self.per_unit, target=context.target
             )
         )
 
-    def find(self, execute: Executor, *, rng: Source) -> tuple[GroupKeys, tuple[int, ...]]:
+    def find(
+        self, execute: plan.Executor, *, rng: Source
+    ) -> tuple[plan.GroupKeys, tuple[int, ...]]:
         (query,) = self.queries(None)
-        rows = check_row_count(execute(query))
+        rows = plan.check_row_count(execute(query))
         # Keys that are not in the data get no noise: all keys that only one unit has pass the
         # threshold with a chance of at most delta together (Korolova et al. 2009; `KeyHistogram`).
         noise = self.mechanism.noise.draw(len(rows), rng).tolist()
         found = [
-            (clamp_total(row[-1]) + each, tuple(map(as_plain_key, row[:-1])))
+            (plan.clamp_total(row[-1]) + each, tuple(map(as_plain_key, row[:-1])))
             for row, each in zip(rows, noise, strict=True)
         ]
         return _fit_groups([(n, group) for n, group in found if n > self.mechanism.threshold])
 
     def measure(
-        self, execute: Executor, *, group_keys: GroupKeys | None, rng: Source
-    ) -> tuple[ReleasedValues, ...]:
+        self, execute: plan.Executor, *, group_keys: plan.GroupKeys | None, rng: Source
+    ) -> tuple[plan.ReleasedValues, ...]:
         raise AssertionError("groups are found, not measured")
 
-    def empty_rows(self, query: exp.Expr, *, group_keys: GroupKeys | None) -> Rows:
+    def empty_rows(self, query: exp.Expr, *, group_keys: plan.GroupKeys | None) -> plan.Rows:
         return []  # only values that occur have a row
 
     def bounds(
-        self, number: int, measured: ReleasedValues, confidence: float
-    ) -> tuple[Bounds | None, ...]:
+        self, number: int, measured: plan.ReleasedValues, confidence: float
+    ) -> tuple[plan.Bounds | None, ...]:
         raise AssertionError("groups are found, not measured")
 
 
-def _fit_groups(found: list[tuple[int, Group]]) -> tuple[GroupKeys, tuple[int, ...]]:
+def _fit_groups(found: list[tuple[int, Group]]) -> tuple[plan.GroupKeys, tuple[int, ...]]:
     """The values of each key and the places of the groups; the largest ones if there are too many.
 
     A choice by released numbers only.

@@ -34,16 +34,7 @@ from typing import Any
 from sqlglot import exp
 
 from celosia.core.errors import EngineError
-from celosia.queries.algebra import (
-    Aggregate,
-    Column,
-    Key,
-    Question,
-    Relation,
-    Scan,
-    aliases,
-    scans,
-)
+from celosia.queries import algebra
 from celosia.queries.bounds.lineage import column_expression
 from celosia.queries.emission import Target
 from celosia.queries.emission.target import column, integer_literal
@@ -71,13 +62,13 @@ Executor = Callable[[exp.Expr], Any]
 class Preaggregation:
     """A question whose public tables are aggregated, with what is known of these."""
 
-    question: Question
+    question: algebra.Question
     target: Target
     facts: PublicFacts
 
 
 def preaggregate_public_tables(
-    question: Question, target: Target, facts: PublicFacts, execute: Executor
+    question: algebra.Question, target: Target, facts: PublicFacts, execute: Executor
 ) -> Preaggregation | None:
     """The same question with public tables aggregated by their join keys; None where it cannot be.
 
@@ -104,7 +95,7 @@ def preaggregate_public_tables(
 class _Preaggregator:
     """The tables that are made on the way."""
 
-    question: Question
+    question: algebra.Question
     target: Target
     facts: PublicFacts
     execute: Executor
@@ -122,29 +113,29 @@ class _Preaggregator:
             if made is None:
                 continue
             tables.append((made, alias))
-            left = _replace_part(left, part, Scan(made.policy.name, alias))
+            left = _replace_part(left, part, algebra.Scan(made.policy.name, alias))
         if not tables:
             return None
         return self._question(left, tables)
 
-    def _is_public(self, relation: Relation) -> bool:
-        return all(self.facts.is_public(scan.table) for scan in scans(relation))
+    def _is_public(self, relation: algebra.Relation) -> bool:
+        return all(self.facts.is_public(scan.table) for scan in algebra.scans(relation))
 
-    def _repeats(self, part: list[Relation], block: JoinBlock) -> bool:
+    def _repeats(self, part: list[algebra.Relation], block: JoinBlock) -> bool:
         """Whether a private row may meet several rows of these tables."""
         if len(part) > 1:
             return True
         (member,) = part
-        mine = aliases(member)
+        mine = algebra.aliases(member)
         ends = [each for pair in block.pairs for each in pair if each.relation in mine]
         declared = (self.target.declared_column(column_expression(each), member) for each in ends)
         return not any(each is not None and each.unique for each in declared)
 
     def _table(
-        self, part: list[Relation], block: JoinBlock, spoken: list[exp.Expr], alias: str
+        self, part: list[algebra.Relation], block: JoinBlock, spoken: list[exp.Expr], alias: str
     ) -> _AggregatedTable | None:
         """The tables of a part as one, with what may be known of it."""
-        inside = frozenset[str]().union(*map(aliases, part))
+        inside = frozenset[str]().union(*map(algebra.aliases, part))
         visible = list(dict.fromkeys(_visible_columns(block, spoken, inside)))
         kinds = [
             self.target.declared_column(column_expression(each), _member_of(each, part))
@@ -155,7 +146,7 @@ class _Preaggregator:
             return None  # a computed column, of which nothing is declared
         names = {each: f"column_{place}" for place, each in enumerate(visible, start=1)}
         query = aggregation_query(part, _inner_block(block, inside), names, self.target)
-        words = sorted({scan.table for each in part for scan in scans(each)})
+        words = sorted({scan.table for each in part for scan in algebra.scans(each)})
         try:
             size, most, *frequencies = self.execute(facts_query(query, list(names.values())))[0]
         except EngineError:
@@ -176,7 +167,9 @@ class _Preaggregator:
         self, block: JoinBlock, tables: list[tuple[_AggregatedTable, str]]
     ) -> Preaggregation:
         names = {
-            each: Column(alias, word) for made, alias in tables for each, word in made.names.items()
+            each: algebra.Column(alias, word)
+            for made, alias in tables
+            for each, word in made.names.items()
         }
         policy = replace(
             self.target.policy,
@@ -196,7 +189,7 @@ class _Preaggregator:
                 _weight_aggregate(each, weight, names) for each in self.question.aggregates
             ),
             keys=tuple(
-                Key(each.name, rename_columns(each.expression, names))
+                algebra.Key(each.name, rename_columns(each.expression, names))
                 for each in self.question.keys
             ),
         )
@@ -225,22 +218,22 @@ class _AggregatedTable:
 
 
 def _connected_parts(
-    block: JoinBlock, is_public: Callable[[Relation], bool]
-) -> Iterator[list[Relation]]:
+    block: JoinBlock, is_public: Callable[[algebra.Relation], bool]
+) -> Iterator[list[algebra.Relation]]:
     """The public members, in parts that equalities or conditions of their own connect."""
     waiting = [each for each in block.members if is_public(each)]
     links = [frozenset({one.relation, other.relation}) for one, other in block.pairs]
     links += [relations_in(each) for each in block.conditions]
-    public = frozenset[str]().union(*map(aliases, waiting))
+    public = frozenset[str]().union(*map(algebra.aliases, waiting))
     links = [each for each in links if each <= public]
     while waiting:
         part, reached = [waiting.pop(0)], True
         while reached:
-            mine = frozenset[str]().union(*map(aliases, part))
+            mine = frozenset[str]().union(*map(algebra.aliases, part))
             near = [
                 each
                 for each in waiting
-                if any(link & mine and link & aliases(each) for link in links)
+                if any(link & mine and link & algebra.aliases(each) for link in links)
             ]
             waiting = [each for each in waiting if each not in near]
             part += near
@@ -251,7 +244,7 @@ def _connected_parts(
 def _inner_block(block: JoinBlock, inside: frozenset[str]) -> JoinBlock:
     """What holds among some members alone."""
     return JoinBlock(
-        [each for each in block.members if aliases(each) <= inside],
+        [each for each in block.members if algebra.aliases(each) <= inside],
         [(one, other) for one, other in block.pairs if {one.relation, other.relation} <= inside],
         [each for each in block.conditions if relations_in(each) and relations_in(each) <= inside],
         [],
@@ -260,7 +253,7 @@ def _inner_block(block: JoinBlock, inside: frozenset[str]) -> JoinBlock:
 
 def _visible_columns(
     block: JoinBlock, spoken: Iterable[exp.Expr], inside: frozenset[str]
-) -> Iterator[Column]:
+) -> Iterator[algebra.Column]:
     """The columns of some members that the rest of the question speaks of."""
     for one, other in block.pairs:
         if not {one.relation, other.relation} <= inside:
@@ -274,9 +267,9 @@ def _visible_columns(
             yield from (each for each in columns_in(match.condition) if each.relation in inside)
 
 
-def _replace_part(block: JoinBlock, part: list[Relation], scan: Scan) -> JoinBlock:
+def _replace_part(block: JoinBlock, part: list[algebra.Relation], scan: algebra.Scan) -> JoinBlock:
     """The block with one table in the place of some members."""
-    inside = frozenset[str]().union(*map(aliases, part))
+    inside = frozenset[str]().union(*map(algebra.aliases, part))
     inner = _inner_block(block, inside)
     return JoinBlock(
         [*(each for each in block.members if each not in part), scan],
@@ -287,8 +280,10 @@ def _replace_part(block: JoinBlock, part: list[Relation], scan: Scan) -> JoinBlo
 
 
 def _weight_aggregate(
-    aggregate: Aggregate, weight: exp.Expression, names: dict[Column, Column]
-) -> Aggregate:
+    aggregate: algebra.Aggregate,
+    weight: exp.Expression,
+    names: dict[algebra.Column, algebra.Column],
+) -> algebra.Aggregate:
     """The aggregate over rows that stand for several."""
     argument = None if aggregate.argument is None else rename_columns(aggregate.argument, names)
     if aggregate.kind == "distinct":
@@ -305,5 +300,5 @@ def _weight_aggregate(
     )
 
 
-def _member_of(each: Column, part: list[Relation]) -> Relation:
-    return next(member for member in part if each.relation in aliases(member))
+def _member_of(each: algebra.Column, part: list[algebra.Relation]) -> algebra.Relation:
+    return next(member for member in part if each.relation in algebra.aliases(member))

@@ -21,25 +21,13 @@ from celosia.queries.bounds.r2t import R2T
 from celosia.queries.bounds.r2t_cap import R2TCap
 from celosia.queries.bounds.r2t_program import GRAIN
 from celosia.queries.emission import truncated_totals_query
+from celosia.queries.planning import plan
 from celosia.queries.planning.aggregates import Total
 from celosia.queries.planning.linear_programs import ProgramTerm
-from celosia.queries.planning.plan import (
-    Bounds,
-    Executor,
-    GroupKeys,
-    Part,
-    ReleasedValues,
-    Rows,
-    Step,
-    StepContext,
-    clamp_total,
-    describe_caps,
-    fixed_points,
-)
 
 
 @dataclass(frozen=True, kw_only=True)
-class R2TStep(Step):
+class R2TStep(plan.Step):
     """One total for each group, under the cap that race to the top (R2T) chooses.
 
     Where a row can belong to several people (`terms`), the totals are optima of linear programs
@@ -52,7 +40,7 @@ class R2TStep(Step):
     removal and one addition.
     """
 
-    context: StepContext
+    context: plan.StepContext
     total: Total
     most: int
     epsilon: Fraction
@@ -92,9 +80,9 @@ class R2TStep(Step):
         return tuple(sign for term in self.terms for sign in term.signs) or (1,)
 
     @property
-    def parts(self) -> tuple[Part, ...]:
+    def parts(self) -> tuple[plan.Part, ...]:
         total = self.total
-        bound = describe_caps(self.most, total.step)
+        bound = plan.describe_caps(self.most, total.step)
         if len(self.signs) > 1:
             bound = Message("queries.bound.programs", programs=len(self.signs), caps=bound)
         elif self.terms:
@@ -105,7 +93,7 @@ class R2TStep(Step):
         typical = self.mechanism.typical_error(self.typical * total.reach)
         typical *= len(self.signs) ** 0.5
         return (
-            Part(
+            plan.Part(
                 name=total.label,
                 mechanism=mechanism,
                 bound=bound,
@@ -124,8 +112,8 @@ class R2TStep(Step):
         return (ComposedLoss(tuple(self.mechanism.privacy_loss() for _ in range(count))),)
 
     def measure(
-        self, execute: Executor, *, group_keys: GroupKeys | None, rng: Source
-    ) -> tuple[ReleasedValues, ...]:
+        self, execute: plan.Executor, *, group_keys: plan.GroupKeys | None, rng: Source
+    ) -> tuple[plan.ReleasedValues, ...]:
         totals = (
             self._programs(execute, group_keys) if self.terms else self._sums(execute, group_keys)
         )
@@ -143,13 +131,13 @@ class R2TStep(Step):
             released["terms"] = [[one.value for one in group] for group in found]
         if self.groups == 1:
             released["cap"] = released["cap"][0]
-        return (ReleasedValues(values, released),)
+        return (plan.ReleasedValues(values, released),)
 
     def _each(self, listed: list[Any]) -> Any:
         """One for each run, or the only one."""
         return listed[0] if len(self.signs) == 1 else listed
 
-    def _results(self, measured: ReleasedValues) -> list[list[Measurement[float]]]:
+    def _results(self, measured: plan.ReleasedValues) -> list[list[Measurement[float]]]:
         """What was released of each run, group by group."""
         found = []
         for place, value in enumerate(measured.values):
@@ -175,7 +163,7 @@ class R2TStep(Step):
             )
         return found
 
-    def queries(self, group_keys: GroupKeys | None) -> Iterator[exp.Expr]:
+    def queries(self, group_keys: plan.GroupKeys | None) -> Iterator[exp.Expr]:
         if self.terms:
             yield from (term.query for term in self.terms)
             return
@@ -185,7 +173,7 @@ class R2TStep(Step):
             self.context.owned,
             thresholds=self.mechanism.caps,
             target=self.context.target,
-            fixed=fixed_points([self.total]),
+            fixed=plan.fixed_points([self.total]),
             group_keys=group_keys if self.context.key_count else None,
         )
 
@@ -193,26 +181,32 @@ class R2TStep(Step):
         if self.terms:
             load_solvers()
 
-    def empty_rows(self, query: exp.Expr, *, group_keys: GroupKeys | None) -> Rows:
+    def empty_rows(self, query: exp.Expr, *, group_keys: plan.GroupKeys | None) -> plan.Rows:
         if self.terms:
             return []  # only rows with an owner are returned
         return super().empty_rows(query, group_keys=group_keys)
 
-    def _sums(self, execute: Executor, group_keys: GroupKeys | None) -> list[list[list[int]]]:
+    def _sums(
+        self, execute: plan.Executor, group_keys: plan.GroupKeys | None
+    ) -> list[list[list[int]]]:
         (query,) = self.queries(group_keys)
         rows = execute(query)
-        return [[[clamp_total(each) for each in row[self.context.key_count :]]] for row in rows]
+        return [
+            [[plan.clamp_total(each) for each in row[self.context.key_count :]]] for row in rows
+        ]
 
-    def _programs(self, execute: Executor, group_keys: GroupKeys | None) -> list[list[list[int]]]:
+    def _programs(
+        self, execute: plan.Executor, group_keys: plan.GroupKeys | None
+    ) -> list[list[list[int]]]:
         terms = [term.totals(execute, group_keys, self.mechanism.caps) for term in self.terms]
         return [[each for part in group for each in part] for group in zip(*terms, strict=True)]
 
     def bounds(
-        self, number: int, measured: ReleasedValues, confidence: float
-    ) -> tuple[Bounds | None, ...]:
+        self, number: int, measured: plan.ReleasedValues, confidence: float
+    ) -> tuple[plan.Bounds | None, ...]:
         # All runs of a group keep to their bounds together.
         each = 1 - (1 - confidence) / len(self.signs)
-        found: list[Bounds | None] = []
+        found: list[plan.Bounds | None] = []
         for group in self._results(measured):
             low = high = 0.0
             for sign, one in zip(self.signs, group, strict=True):
@@ -223,7 +217,7 @@ class R2TStep(Step):
         return tuple(found)
 
     def noise(
-        self, number: int, measured: ReleasedValues, confidence: float
+        self, number: int, measured: plan.ReleasedValues, confidence: float
     ) -> tuple[int | None, ...]:
         mechanism = self.mechanism
         each = 1 - (1 - confidence) / len(self.signs)

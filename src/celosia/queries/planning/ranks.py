@@ -22,20 +22,9 @@ from celosia.mechanisms.statistics.quantiles import Segments, check_share
 from celosia.queries.algebra import Aggregate, Question
 from celosia.queries.emission import FixedPoint, histogram_query, people_by_rows_query
 from celosia.queries.emission.histograms import Extreme
+from celosia.queries.planning import plan
 from celosia.queries.planning.aggregates import Derivation
 from celosia.queries.planning.context import format_key
-from celosia.queries.planning.plan import (
-    Bounds,
-    Executor,
-    GroupKeys,
-    Part,
-    ReleasedValues,
-    Rows,
-    Step,
-    StepContext,
-    check_row_count,
-    limit_rows,
-)
 from celosia.queries.planning.ranges import choose_fixed_point
 from celosia.queries.planning.rank_contribution import CAP_SHARE, RankContribution, RowCap
 
@@ -47,7 +36,7 @@ is that of one unit, and no private answer can be near it."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class RankStep(Step):
+class RankStep(plan.Step):
     """A point of a grid whose rank is near the wanted one, for each group.
 
     The engine returns how many rows have each point; a point is chosen with a chance that falls
@@ -65,7 +54,7 @@ class RankStep(Step):
     `RowCap` before, and the two add up (Dwork & Roth 2014, Thm 3.16).
     """
 
-    context: StepContext
+    context: plan.StepContext
     derivation: Derivation
     epsilon: Fraction
     relation: Relation
@@ -137,9 +126,9 @@ class RankStep(Step):
         )
 
     @property
-    def parts(self) -> tuple[Part, ...]:
+    def parts(self) -> tuple[plan.Part, ...]:
         return (
-            Part(
+            plan.Part(
                 name=self.derivation.label,
                 mechanism=describe_mechanism(self),
                 bound=describe_bound(self),
@@ -164,10 +153,10 @@ class RankStep(Step):
         return LaplaceLoss(self.cap.mechanism.level_noise.scale, 1), ranks
 
     def measure(
-        self, execute: Executor, *, group_keys: GroupKeys | None, rng: Source
-    ) -> tuple[ReleasedValues, ...]:
+        self, execute: plan.Executor, *, group_keys: plan.GroupKeys | None, rng: Source
+    ) -> tuple[plan.ReleasedValues, ...]:
         if not all(group_keys or ()):
-            return (ReleasedValues(()),)
+            return (plan.ReleasedValues(()),)
         lists = group_keys if self.context.key_count else None
         rows, released = self.rows.most, {}
         if self.rows.is_chosen:
@@ -176,15 +165,15 @@ class RankStep(Step):
         counted = self.histograms(execute, lists, rows)
         rate = self.rate(rows)
         points = [self.segments(each).draw(rate, rng) for each in counted]
-        return (ReleasedValues(tuple(points), released),)
+        return (plan.ReleasedValues(tuple(points), released),)
 
-    def queries(self, group_keys: GroupKeys | None) -> Iterator[exp.Expr]:
+    def queries(self, group_keys: plan.GroupKeys | None) -> Iterator[exp.Expr]:
         lists = group_keys if self.context.key_count else None
         if self.rows.is_chosen:
             yield self._levels_query(lists)
         yield self._histogram_query(lists, self.rows.most)
 
-    def _levels_query(self, group_keys: GroupKeys | None) -> exp.Expr:
+    def _levels_query(self, group_keys: plan.GroupKeys | None) -> exp.Expr:
         context = self.context
         assert context.owned is not None
         return people_by_rows_query(
@@ -197,9 +186,9 @@ class RankStep(Step):
             extreme=self.extreme,
         )
 
-    def _histogram_query(self, group_keys: GroupKeys | None, rows: int) -> exp.Expr:
+    def _histogram_query(self, group_keys: plan.GroupKeys | None, rows: int) -> exp.Expr:
         context = self.context
-        return limit_rows(
+        return plan.limit_rows(
             histogram_query(
                 self._question,
                 fixed=self.fixed,
@@ -211,17 +200,17 @@ class RankStep(Step):
             )
         )
 
-    def levels(self, execute: Executor, group_keys: GroupKeys | None) -> list[int]:
+    def levels(self, execute: plan.Executor, group_keys: plan.GroupKeys | None) -> list[int]:
         """How many units have how many rows: exact and private, never released."""
         rows = execute(self._levels_query(group_keys))
         return self.cap.levels((int(held), int(people)) for held, people in rows)
 
     def histograms(
-        self, execute: Executor, group_keys: GroupKeys | None, rows: int
+        self, execute: plan.Executor, group_keys: plan.GroupKeys | None, rows: int
     ) -> list[list[tuple[int, int]]]:
         """For each group the points with the number of their rows: exact, never released."""
         context = self.context
-        found = check_row_count(execute(self._histogram_query(group_keys, rows)))
+        found = plan.check_row_count(execute(self._histogram_query(group_keys, rows)))
         by_group: dict[tuple[str, ...], list[tuple[int, int]]] = {}
         for row in found:
             group = tuple(map(format_key, row[: context.key_count]))
@@ -239,12 +228,12 @@ class RankStep(Step):
         table = np.array(sorted(counted), dtype=np.int64).reshape(len(counted), 2)
         return _weighted_segments(table[:, 0], table[:, 1], self.fixed, self.share)
 
-    def empty_rows(self, query: exp.Expr, *, group_keys: GroupKeys | None) -> Rows:
+    def empty_rows(self, query: exp.Expr, *, group_keys: plan.GroupKeys | None) -> plan.Rows:
         return []  # only values that occur have a row
 
     def bounds(
-        self, number: int, measured: ReleasedValues, confidence: float
-    ) -> tuple[Bounds | None, ...]:
+        self, number: int, measured: plan.ReleasedValues, confidence: float
+    ) -> tuple[plan.Bounds | None, ...]:
         # How far a rank is in the unit of the values depends on how densely they lie.
         return (None,) * len(measured.values)
 

@@ -22,21 +22,13 @@ from celosia.queries.bounds.star_schema import find_required_links, star_bound
 from celosia.queries.emission import Target, grouped_query
 from celosia.queries.emission.aggregates import FlatQuery, aggregate_rows
 from celosia.queries.emission.target import as_alias, column, integer_literal, select_from
+from celosia.queries.planning import plan
 from celosia.queries.planning.aggregates import Total
 from celosia.queries.planning.context import MechanismChoice, PlanContext
-from celosia.queries.planning.plan import (
-    Bounds,
-    Executor,
-    GroupKeys,
-    Part,
-    ReleasedValues,
-    Step,
-    StepContext,
-)
 
 
 @dataclass(frozen=True, kw_only=True)
-class StarSchemaStep(Step):
+class StarSchemaStep(plan.Step):
     """Counts with noise for the smooth bound of how far one entity can move them.
 
     Guarantee: (epsilon, delta)-DP for one entity with all its private facts, added, removed or
@@ -46,7 +38,7 @@ class StarSchemaStep(Step):
     links come from one statement, and so from one state of the data.
     """
 
-    context: StepContext
+    context: plan.StepContext
     totals: tuple[Total, ...]
     epsilon: Fraction
     """Of each count."""
@@ -77,9 +69,9 @@ class StarSchemaStep(Step):
         return {total.name: self._bound(total, ones) for total in self.totals}
 
     @property
-    def parts(self) -> tuple[Part, ...]:
+    def parts(self) -> tuple[plan.Part, ...]:
         return tuple(
-            Part(
+            plan.Part(
                 name=total.label,
                 mechanism=Message("queries.mechanism.elastic"),
                 bound=Message(
@@ -94,7 +86,7 @@ class StarSchemaStep(Step):
     def losses(self, groups: int) -> tuple[Loss, ...] | None:
         return None
 
-    def queries(self, group_keys: GroupKeys | None) -> Iterator[exp.Expr]:
+    def queries(self, group_keys: plan.GroupKeys | None) -> Iterator[exp.Expr]:
         stars, links = self.decomposition
         query = grouped_query(self.context.question_for(self.totals), target=self.context.target)
         for number, link in enumerate(links, start=1):
@@ -103,8 +95,8 @@ class StarSchemaStep(Step):
         yield query
 
     def measure(
-        self, execute: Executor, *, group_keys: GroupKeys | None, rng: Source
-    ) -> tuple[ReleasedValues, ...]:
+        self, execute: plan.Executor, *, group_keys: plan.GroupKeys | None, rng: Source
+    ) -> tuple[plan.ReleasedValues, ...]:
         _, links = self.decomposition
         (query,) = self.queries(group_keys)
         (row,) = execute(query)
@@ -116,12 +108,12 @@ class StarSchemaStep(Step):
         for place, total in enumerate(self.totals):
             smoothed = smooth(self._bound(total, measured), beta=self.beta).bound
             (noise,) = smooth_noise(smoothed, epsilon=self.epsilon, size=1, rng=rng)
-            found.append(ReleasedValues((int(row[place]) + noise,)))
+            found.append(plan.ReleasedValues((int(row[place]) + noise,)))
         return tuple(found)
 
     def bounds(
-        self, number: int, measured: ReleasedValues, confidence: float
-    ) -> tuple[Bounds | None, ...]:
+        self, number: int, measured: plan.ReleasedValues, confidence: float
+    ) -> tuple[plan.Bounds | None, ...]:
         return (None,) * len(measured.values)  # the scale of the noise is a secret
 
     def _bound(self, total: Total, measured: Mapping[str, int]) -> Growth:
@@ -163,7 +155,7 @@ def choose_for_entities(context: PlanContext) -> MechanismChoice:
         raise QueryRefused("CEL-Q143.counts_only", method="elastic")
     totals = tuple(context.required.totals)
     step = StarSchemaStep(
-        context=StepContext(question=context.question, target=context.target),
+        context=plan.StepContext(question=context.question, target=context.target),
         totals=totals,
         epsilon=context.share,
         delta=context.delta / len(totals),

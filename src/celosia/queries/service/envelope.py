@@ -11,14 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from celosia.core.errors import CelosiaError
-from celosia.queries.service.errors import (
-    KINDS,
-    TooBusy,
-    hidden_error,
-    plain_details,
-    public_error,
-    status_of,
-)
+from celosia.queries.service import errors
 
 _PARTS = {"what": "error", "why": "why", "fix": "hint"}
 """The parts of an error, and their names in an envelope."""
@@ -46,25 +39,25 @@ def success_reply(data: object, *, status: int = 200) -> Reply:
 
 def error_reply(error: BaseException) -> Reply:
     """The envelope of an error, or of the fixed one where it may not be told."""
-    public = public_error(error)
+    public = errors.public_error(error)
     try:
         return _refused(public)
     except (ValueError, TypeError):  # a text that cannot be written
-        return _refused(hidden_error())
+        return _refused(errors.hidden_error())
 
 
 def _refused(error: CelosiaError) -> Reply:
-    status = status_of(error)
+    status = errors.status_of(error)
     facts = error.as_dict() | {
         "ok": False,
         "status": status,
         "kind": type(error).__name__,
-        "details": plain_details(error),
+        "details": errors.plain_details(error),
     }
     headers = {}
     if status == 401:
         headers["WWW-Authenticate"] = "Bearer"
-    if isinstance(error, TooBusy):
+    if isinstance(error, errors.TooBusy):
         headers["Retry-After"] = str(error.details["seconds"])
     return Reply(status=status, body=_encode(facts), code=error.code, headers=headers)
 
@@ -81,7 +74,7 @@ def read_data(values: Any) -> Any:
     """
     if values["ok"] is True:
         return values["data"]
-    kind = KINDS.get(values["kind"], CelosiaError)
+    kind = errors.KINDS.get(values["kind"], CelosiaError)
     error = kind(str(values["code"]), **values["details"])
     error.texts = {part: str(values[name]) for part, name in _PARTS.items()}
     raise error

@@ -6,51 +6,44 @@ import json
 import logging
 from typing import Any
 
-from celosia.core.errors import (
-    BudgetExceeded,
-    CelosiaError,
-    EngineError,
-    InputError,
-    PrivacyError,
-    QueryRefused,
-)
+from celosia.core import errors
 from celosia.core.messages import Message
 
 LOGGER = logging.getLogger(__name__)
 
 
-class AccessDenied(CelosiaError):  # noqa: N818 - reads as the fact it states
+class AccessDenied(errors.CelosiaError):
     """The client is not known, or not allowed to do this."""
 
     exit_code = 1
 
 
-class TooBusy(CelosiaError):  # noqa: N818 - likewise
+class TooBusy(errors.CelosiaError):
     """Too many requests at once or in one minute; nothing was charged."""
 
     exit_code = 1
 
 
-KINDS: dict[str, type[CelosiaError]] = {
+KINDS: dict[str, type[errors.CelosiaError]] = {
     kind.__name__: kind
     for kind in (
         AccessDenied,
-        BudgetExceeded,
-        EngineError,
-        InputError,
-        PrivacyError,
-        QueryRefused,
+        errors.BudgetExceeded,
+        errors.EngineError,
+        errors.InputError,
+        errors.PrivacyError,
+        errors.QueryRefused,
         TooBusy,
     )
 }
 """The errors that an envelope can name, for clients to raise again."""
 
-STATUSES: dict[type[CelosiaError], int] = {
+STATUSES: dict[type[errors.CelosiaError], int] = {
     AccessDenied: 403,
-    BudgetExceeded: 402,
-    InputError: 422,
-    PrivacyError: 400,
-    QueryRefused: 400,
+    errors.BudgetExceeded: 402,
+    errors.InputError: 422,
+    errors.PrivacyError: 400,
+    errors.QueryRefused: 400,
     TooBusy: 429,
 }
 """By kind. Budget is money that is spent: 402 is used by nothing else between us and a client, so
@@ -76,32 +69,32 @@ _HIDDEN = frozenset({"CEL-Q112", "CEL-Q140", "CEL-Q152"})
 """Raised where an answer is already there, or where rows were compared with the policy."""
 
 
-def hidden_error() -> EngineError:
+def hidden_error() -> errors.EngineError:
     """The one error of everything that goes wrong after the data may have been touched.
 
     An engine that failed, an answer that took too long, a fault of ours: who can tell them apart
     learns something about the rows.
     """
-    return EngineError("CEL-Q180")
+    return errors.EngineError("CEL-Q180")
 
 
-def public_error(error: BaseException) -> CelosiaError:
+def public_error(error: BaseException) -> errors.CelosiaError:
     """The error that may be told: itself if it follows from policy, question and ledger alone.
 
     Everything else, an unexpected exception as well as the failure of an engine, becomes the one
     of `hidden_error`. The log gets the name of its class and its code, never its words.
     """
-    code = error.code if isinstance(error, CelosiaError) else "no code"
-    told = error.details if isinstance(error, CelosiaError) else {}
+    code = error.code if isinstance(error, errors.CelosiaError) else "no code"
+    told = error.details if isinstance(error, errors.CelosiaError) else {}
     is_requested = code == "CEL-I060" and told.get("parameter") in _REQUESTED
     is_public = is_requested or (code.startswith(_SHOWN) and code not in _HIDDEN)
-    if isinstance(error, CelosiaError) and isinstance(error, tuple(STATUSES)) and is_public:
+    if isinstance(error, errors.CelosiaError) and isinstance(error, tuple(STATUSES)) and is_public:
         return error
     LOGGER.error("a request failed: %s, %s", type(error).__name__, code)
     return hidden_error()
 
 
-def status_of(error: CelosiaError) -> int:
+def status_of(error: errors.CelosiaError) -> int:
     """The HTTP status of an error that may be told.
 
     >>> status_of(hidden_error()), status_of(no_token())
@@ -111,7 +104,7 @@ def status_of(error: CelosiaError) -> int:
     return STATUSES_OF_CODES.get(error.code, by_kind)
 
 
-def plain_details(error: CelosiaError) -> dict[str, Any]:
+def plain_details(error: errors.CelosiaError) -> dict[str, Any]:
     """The details that JSON can carry."""
     kept = {}
     for name, value in error.details.items():
@@ -133,19 +126,19 @@ def not_allowed(role: str) -> AccessDenied:
     return AccessDenied("CEL-Q172", role=role)
 
 
-def no_address() -> InputError:
+def no_address() -> errors.InputError:
     """The refusal of an address that there is not."""
-    return InputError("CEL-Q173.address")
+    return errors.InputError("CEL-Q173.address")
 
 
-def no_method() -> InputError:
+def no_method() -> errors.InputError:
     """The refusal of a method that an address does not have."""
-    return InputError("CEL-Q174")
+    return errors.InputError("CEL-Q174")
 
 
-def bad_body(problems: Message | None = None) -> InputError:
+def bad_body(problems: Message | None = None) -> errors.InputError:
     """The refusal of a body that cannot be read; it repeats nothing of the body."""
-    return InputError("CEL-Q175.bad_body", problems=problems or other_json())
+    return errors.InputError("CEL-Q175.bad_body", problems=problems or other_json())
 
 
 def other_json() -> Message:
@@ -168,8 +161,8 @@ def too_busy() -> TooBusy:
     return TooBusy("CEL-Q178.no_place", seconds=5)
 
 
-def missing_extra(package: str | None) -> InputError:
+def missing_extra(package: str | None) -> errors.InputError:
     """The refusal where the packages of the service are not installed."""
     if package is None:
-        return InputError("CEL-Q170.unknown")
-    return InputError("CEL-Q170.package", package=package)
+        return errors.InputError("CEL-Q170.unknown")
+    return errors.InputError("CEL-Q170.package", package=package)

@@ -16,16 +16,9 @@ from celosia.core.messages import Message
 from celosia.core.numbers import exact
 from celosia.queries.policy.values import Policy
 from celosia.queries.request import QueryRequest
+from celosia.queries.service import errors
 from celosia.queries.service.audit_log import AuditLine, AuditLog, question_hash
 from celosia.queries.service.envelope import Reply, error_reply, success_reply
-from celosia.queries.service.errors import (
-    AccessDenied,
-    bad_body,
-    hidden_error,
-    no_token,
-    not_allowed,
-    too_many,
-)
 from celosia.queries.service.limits import Limits, RateLimit
 from celosia.queries.service.refusals import Refusals
 from celosia.queries.service.tokens import Role, Token, TokenStore
@@ -102,7 +95,7 @@ class Service:
             return self.open()
         except Exception as error:
             LOGGER.error("the vault cannot be opened: %s", type(error).__name__)
-        raise hidden_error()
+        raise errors.hidden_error()
 
     def close(self) -> None:
         """Wait for what is under way, then let go of the vault."""
@@ -129,15 +122,15 @@ class Service:
         try:
             scheme, _, text = (authorization if len(authorization) == 1 else [""])[0].partition(" ")
             if scheme.lower() != "bearer":
-                raise no_token()
+                raise errors.no_token()
             holder = await asyncio.to_thread(self.tokens.holder, text.strip())
             seconds = self._rate.admit(holder.id)
             if seconds:
-                raise too_many(seconds)
+                raise errors.too_many(seconds)
         except CelosiaError as error:
             if not self._refusals.admit(holder.id if holder else ""):
                 await asyncio.to_thread(self._note, "admit", error_reply(error), holder)
-            if isinstance(error, AccessDenied):
+            if isinstance(error, errors.AccessDenied):
                 await self.refusals.wait(address, arrived)
             raise
         return holder
@@ -197,7 +190,7 @@ class Service:
         def noted() -> Reply:
             try:
                 if role is not None and holder.role != role:
-                    raise not_allowed(role)
+                    raise errors.not_allowed(role)
                 reply = work()
             except BaseException as error:  # noted, and told only if it may be
                 reply = error_reply(error)
@@ -211,7 +204,7 @@ class Service:
         if len(request.query) > most:
             raise InputError("CEL-Q176.query", most=most)
         if not _is_text(request.query) or not _is_text(request.method or ""):
-            raise bad_body(Message("queries.body.half_a_letter"))
+            raise errors.bad_body(Message("queries.body.half_a_letter"))
         epsilon, limit = exact(request.epsilon), exact(self.limits.epsilon)
         if epsilon is None or limit is None or epsilon > limit:
             raise InputError("CEL-Q177", most=self.limits.epsilon)

@@ -12,16 +12,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from celosia.queries.algebra import (
-    DerivedTable,
-    Filter,
-    Join,
-    Question,
-    Relation,
-    Scan,
-    SemiJoin,
-    UnionAll,
-)
+from celosia.queries import algebra
 from celosia.queries.policy.values import Policy
 from celosia.queries.sql.conditions import FALLIBLE
 from celosia.queries.sql.outputs import check_answerable, read_outputs, read_post_processing
@@ -71,7 +62,7 @@ Sizes = Mapping[tuple[str, str], Size]
 _COLUMN = Size(copies=1)
 
 
-def check_growth(question: Question) -> None:
+def check_growth(question: algebra.Question) -> None:
     """Refuse what grows beyond bounds.
 
     Raises:
@@ -90,23 +81,23 @@ def check_growth(question: Question) -> None:
         size_of(question.post_processing.having, answers)
 
 
-def _sizes(relation: Relation) -> Sizes:
+def _sizes(relation: algebra.Relation) -> Sizes:
     """The sizes of the columns of a relation, after all inside it was checked."""
     match relation:
-        case Scan():
+        case algebra.Scan():
             return {}
-        case Filter(source=source, condition=condition):
+        case algebra.Filter(source=source, condition=condition):
             found = _sizes(source)
             size_of(condition, found)
             return found
-        case Join(left=left, right=right) | SemiJoin(left=left, right=right):
+        case algebra.Join(left=left, right=right) | algebra.SemiJoin(left=left, right=right):
             both = {**_sizes(left), **_sizes(right)}
             if relation.condition is not None:
                 size_of(relation.condition, both)
             return both
-        case DerivedTable():
+        case algebra.DerivedTable():
             return _derived(relation, relation.alias)
-        case UnionAll(parts=parts, alias=alias):
+        case algebra.UnionAll(parts=parts, alias=alias):
             stacked: dict[tuple[str, str], Size] = {}
             for part in parts:
                 for name, size in _derived(part, alias).items():
@@ -114,7 +105,7 @@ def _sizes(relation: Relation) -> Sizes:
             return stacked
 
 
-def _derived(relation: DerivedTable, alias: str) -> Sizes:
+def _derived(relation: algebra.DerivedTable, alias: str) -> Sizes:
     inside = _sizes(relation.source)
     return {
         (alias, each.name.lower()): size_of(each.expression, inside) for each in relation.columns
@@ -186,7 +177,7 @@ def _check_size(size: Size) -> Size:
 _ANSWERS = frozenset({"group", "having", "order", "limit", "offset"})
 
 
-def compile(query: str, policy: Policy, *, dialect: Dialect = "duckdb") -> Question:
+def compile(query: str, policy: Policy, *, dialect: Dialect = "duckdb") -> algebra.Question:
     """The question that a SQL text asks of the tables of a policy.
 
     What is decided here depends on the text and the policy, never on data. Every relation of the
@@ -208,7 +199,7 @@ def compile(query: str, policy: Policy, *, dialect: Dialect = "duckdb") -> Quest
         raise refusal("CEL-Q023.too_deep") from None
 
 
-def _compile_select(select: exp.Select, policy: Policy, dialect: Dialect) -> Question:
+def _compile_select(select: exp.Select, policy: Policy, dialect: Dialect) -> algebra.Question:
     if select.args.get("distinct"):
         raise refusal("CEL-Q042.distinct", at=select)
     builder = RelationBuilder(policy)
@@ -218,6 +209,6 @@ def _compile_select(select: exp.Select, policy: Policy, dialect: Dialect) -> Que
     done = read_post_processing(select, outputs, dialect=dialect)
     check_answerable(outputs, select)
     aggregates, keys = outputs.parts()
-    question = Question(rows.relation, aggregates, keys, done)
+    question = algebra.Question(rows.relation, aggregates, keys, done)
     check_growth(question)
     return question

@@ -9,22 +9,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from celosia.core.messages import Message, speaking
-from celosia.queries.algebra import (
-    Aggregate,
-    Column,
-    DerivedTable,
-    Filter,
-    Join,
-    Key,
-    Keys,
-    NamedExpression,
-    Question,
-    Relation,
-    Scan,
-    SemiJoin,
-    UnionAll,
-    walk,
-)
+from celosia.queries import algebra
 from celosia.queries.sql.refusals import both
 
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
@@ -35,7 +20,7 @@ class TextLine:
     """A part of a question in words, with the parts it is made of."""
 
     text: Message
-    of: Question | Relation | Aggregate | Key | None
+    of: algebra.Question | algebra.Relation | algebra.Aggregate | algebra.Key | None
     """The part itself, for whoever has more to say about it."""
     below: tuple[TextLine, ...] = ()
 
@@ -52,20 +37,20 @@ class TextLine:
         return {"text": self.text, "below": [each.as_dict() for each in self.below]}
 
 
-def describe(question: Question) -> TextLine:
+def describe(question: algebra.Question) -> TextLine:
     """A question as a tree of lines, the outermost step first."""
     return _Writer({}).question(question)
 
 
-def normalise(question: Question) -> str:
+def normalise(question: algebra.Question) -> str:
     """The canonical text of a question, the same for every way to write it.
 
     White space, comments, letter case, brackets and the aliases of relations make no difference.
     Names of the answer's columns do: they are part of what is answered.
     """
     names: dict[str, str] = {}
-    for part in walk(question.source):
-        if isinstance(part, Scan | DerivedTable | UnionAll):
+    for part in algebra.walk(question.source):
+        if isinstance(part, algebra.Scan | algebra.DerivedTable | algebra.UnionAll):
             names[part.alias] = f"r{len(names) + 1}"
     with speaking("en"):
         return str(_Writer(names).question(question))
@@ -76,7 +61,7 @@ class _Writer:
     names: Mapping[str, str]
     """New names of aliases; others keep their names."""
 
-    def question(self, question: Question) -> TextLine:
+    def question(self, question: algebra.Question) -> TextLine:
         steps = question.post_processing
         parts = [self._aggregate(each) for each in question.aggregates]
         parts += [
@@ -106,10 +91,10 @@ class _Writer:
         text = Message("queries.question.answer", names=shown)
         return TextLine(text, question, (*parts, self._relation(question.source)))
 
-    def _named(self, part: Key | NamedExpression) -> dict[str, str]:
+    def _named(self, part: algebra.Key | algebra.NamedExpression) -> dict[str, str]:
         return {"name": self._word(part.name), "expression": self._sql(part.expression)}
 
-    def _aggregate(self, each: Aggregate) -> TextLine:
+    def _aggregate(self, each: algebra.Aggregate) -> TextLine:
         name = self._word(each.name)
         if each.argument is None:
             return TextLine(Message("queries.question.rows", name=name), each)
@@ -123,43 +108,43 @@ class _Writer:
         )
         return TextLine(text, each)
 
-    def _relation(self, relation: Relation) -> TextLine:
+    def _relation(self, relation: algebra.Relation) -> TextLine:
         match relation:
-            case Scan(table=table, alias=alias):
+            case algebra.Scan(table=table, alias=alias):
                 return TextLine(
                     Message(
                         "queries.question.scan", table=self._word(table), alias=self._alias(alias)
                     ),
                     relation,
                 )
-            case Filter(source=source, condition=condition):
+            case algebra.Filter(source=source, condition=condition):
                 text = Message("queries.question.where", condition=self._sql(condition))
                 return TextLine(text, relation, (self._relation(source),))
-            case Join(left=left, right=right):
+            case algebra.Join(left=left, right=right):
                 below = (self._relation(left), self._relation(right))
                 return TextLine(self._join(relation), relation, below)
-            case SemiJoin(left=left, right=right):
+            case algebra.SemiJoin(left=left, right=right):
                 below = (self._relation(left), self._relation(right))
                 return TextLine(self._match(relation), relation, below)
-            case DerivedTable(source=source, alias=alias, columns=columns):
+            case algebra.DerivedTable(source=source, alias=alias, columns=columns):
                 named = [
                     f"{self._word(each.name)} = {self._sql(each.expression)}" for each in columns
                 ]
                 text = Message("queries.question.derived", alias=self._alias(alias), columns=named)
                 return TextLine(text, relation, (self._relation(source),))
-            case UnionAll(parts=parts, alias=alias):
+            case algebra.UnionAll(parts=parts, alias=alias):
                 stacked = tuple(self._relation(part) for part in parts)
                 text = Message("queries.question.stack", alias=self._alias(alias))
                 return TextLine(text, relation, stacked)
 
-    def _join(self, relation: Join) -> Message:
+    def _join(self, relation: algebra.Join) -> Message:
         keys = self._keys(relation.keys)
         if relation.condition is None:
             return Message("queries.question.join", keys=keys)
         condition = self._sql(relation.condition)
         return Message("queries.question.join_if", keys=keys, condition=condition)
 
-    def _match(self, relation: SemiJoin) -> Message:
+    def _match(self, relation: algebra.SemiJoin) -> Message:
         keys = self._keys(relation.keys)
         if relation.condition is None:
             if relation.negated:
@@ -170,10 +155,10 @@ class _Writer:
             return Message("queries.question.match_none_if", keys=keys, condition=condition)
         return Message("queries.question.match_some_if", keys=keys, condition=condition)
 
-    def _keys(self, keys: Keys) -> str:
+    def _keys(self, keys: algebra.Keys) -> str:
         return both(f"{self._column(left)} = {self._column(right)}" for left, right in keys)
 
-    def _column(self, column: Column) -> str:
+    def _column(self, column: algebra.Column) -> str:
         return f"{self._alias(column.relation)}.{self._word(column.name)}"
 
     def _alias(self, alias: str) -> str:

@@ -22,6 +22,7 @@ from celosia.core.errors import CelosiaError
 from celosia.core.messages import Message, did_you_mean
 from celosia.queries.algebra import Column, Filter, Join, Keys, Relation, Scan, SemiJoin
 from celosia.queries.policy.values import Policy
+from celosia.queries.sql import subqueries
 from celosia.queries.sql.conditions import (
     conjunction,
     conjuncts,
@@ -40,13 +41,6 @@ from celosia.queries.sql.names import (
 )
 from celosia.queries.sql.parser import set_operation_refusal
 from celosia.queries.sql.refusals import check_arguments, refusal
-from celosia.queries.sql.subqueries import (
-    CommonTable,
-    check_rows,
-    read_common_tables,
-    read_derived_table,
-    read_selection,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +191,7 @@ class OuterQuery:
     scope: Scope
     conditions: Sequence[exp.Expr]
     """All conditions that AND puts together with the one that holds the sub-query."""
-    visible: Mapping[str, CommonTable]
+    visible: Mapping[str, subqueries.CommonTable]
 
 
 def read_semi_join(
@@ -213,7 +207,7 @@ def read_semi_join(
     """
     inner, negated = _without_not(node), _is_negated(node)
     select = _select(inner)
-    check_rows(select)
+    subqueries.check_rows(select)
     rows = builder.rows(select, visible=around.visible, outer=around.scope)
     ties = list(rows.ties)
     if isinstance(inner, exp.In):
@@ -223,7 +217,7 @@ def read_semi_join(
             _check_not_in(inner, select, around.conditions)
     else:
         # What EXISTS selects makes no difference, but it must be something that could be selected.
-        read_selection(select, rows.scope, rows.relation)
+        subqueries.read_selection(select, rows.scope, rows.relation)
     keys, used = find_join_keys(ties, around.scope.aliases, rows.scope.aliases)
     if not keys:
         raise _no_semi_join_key(inner, ties)
@@ -245,7 +239,7 @@ def _select(node: exp.Expr) -> exp.Select:
 
 def _membership(node: exp.In, select: exp.Select, scope: Scope, inner: SelectRows) -> JoinCondition:
     """`x IN (SELECT y ...)` as the equality of x and y."""
-    made = read_selection(select, inner.scope, inner.relation)
+    made = subqueries.read_selection(select, inner.scope, inner.relation)
     if len(made.columns) != 1 or made.has_gaps:
         raise refusal(
             "CEL-Q043.not_tied_several_columns", column_count=len(made.columns), at=select
@@ -304,14 +298,14 @@ class RelationBuilder:
 
     policy: Policy
     aliases: Aliases = field(default_factory=Aliases)
-    declared: list[CommonTable] = field(default_factory=list)
-    used: list[CommonTable] = field(default_factory=list)
+    declared: list[subqueries.CommonTable] = field(default_factory=list)
+    used: list[subqueries.CommonTable] = field(default_factory=list)
 
     def rows(
         self,
         select: exp.Select,
         *,
-        visible: Mapping[str, CommonTable],
+        visible: Mapping[str, subqueries.CommonTable],
         allowed: frozenset[str] = frozenset(),
         outer: Scope | None = None,
     ) -> SelectRows:
@@ -324,7 +318,7 @@ class RelationBuilder:
             outer: the scope around an EXISTS or IN.
         """
         check_arguments(select, _ROWS | allowed)
-        visible = read_common_tables(select, visible, builder=self)
+        visible = subqueries.read_common_tables(select, visible, builder=self)
         scope = Scope(outer=outer)
         start = select.args.get("from_")
         if start is None:
@@ -348,7 +342,7 @@ class RelationBuilder:
         return SelectRows(relation, scope, ties)
 
     def _join(
-        self, join: exp.Join, scope: Scope, visible: Mapping[str, CommonTable]
+        self, join: exp.Join, scope: Scope, visible: Mapping[str, subqueries.CommonTable]
     ) -> list[JoinCondition]:
         check_arguments(join, _JOIN)
         _check_kind(join)
@@ -362,7 +356,7 @@ class RelationBuilder:
         return conditions
 
     def _sources(
-        self, node: exp.Expr, scope: Scope, visible: Mapping[str, CommonTable]
+        self, node: exp.Expr, scope: Scope, visible: Mapping[str, subqueries.CommonTable]
     ) -> list[JoinCondition]:
         """Put what stands in FROM into the scope; the conditions of joins inside brackets."""
         conditions: list[JoinCondition] = []
@@ -373,7 +367,7 @@ class RelationBuilder:
             check_arguments(node, frozenset({"this", "alias", "joins"}))
             alias, columns = _alias(node)
             scope.add(
-                read_derived_table(
+                subqueries.read_derived_table(
                     node.this, alias or "subquery", columns, builder=self, visible=visible
                 ),
                 at=node,
@@ -386,14 +380,14 @@ class RelationBuilder:
             conditions += self._join(join, scope, visible)
         return conditions
 
-    def _table(self, node: exp.Table, visible: Mapping[str, CommonTable]) -> FromItem:
+    def _table(self, node: exp.Table, visible: Mapping[str, subqueries.CommonTable]) -> FromItem:
         check_arguments(node, _TABLE)
         name = ".".join(part.name for part in node.parts)
         alias, columns = _alias(node)
         if name.lower() in visible:
             common = visible[name.lower()]
             self.used.append(common)
-            return read_derived_table(
+            return subqueries.read_derived_table(
                 common.query,
                 alias or name,
                 columns or common.columns,
@@ -413,7 +407,7 @@ class RelationBuilder:
         return FromItem(alias or node.name, unique, Scan(table.name, unique), fields)
 
     def _unknown(
-        self, node: exp.Table, name: str, visible: Mapping[str, CommonTable]
+        self, node: exp.Table, name: str, visible: Mapping[str, subqueries.CommonTable]
     ) -> CelosiaError:
         known = [table.name for table in self.policy.tables] + list(visible)
         return refusal("CEL-Q025.table", hint=did_you_mean(name, known), at=node, table=name)

@@ -14,15 +14,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from celosia.core.messages import Message
-from celosia.queries.algebra import (
-    Column,
-    DerivedTable,
-    Join,
-    NamedExpression,
-    Relation,
-    UnionAll,
-    walk,
-)
+from celosia.queries import algebra
 from celosia.queries.sql.conditions import read_expression
 from celosia.queries.sql.names import (
     Field,
@@ -65,7 +57,7 @@ class Selection:
         return [each.value for each in self.columns]
 
 
-def read_selection(select: exp.Select, scope: Scope, relation: Relation) -> Selection:
+def read_selection(select: exp.Select, scope: Scope, relation: algebra.Relation) -> Selection:
     """The columns that a sub-query selects from its rows.
 
     Args:
@@ -151,11 +143,11 @@ def _is_merged(name: str, field: Field, item: FromItem, node: exp.Expr, scope: S
     return item.alias in equal and field.column != first.column
 
 
-def _equal_columns(relation: Relation) -> Mapping[Column, set[Column]]:
+def _equal_columns(relation: algebra.Relation) -> Mapping[algebra.Column, set[algebra.Column]]:
     """The columns that joins make equal, each with all of them."""
-    classes: dict[Column, set[Column]] = {}
-    for part in walk(relation):
-        for pair in part.keys if isinstance(part, Join) else ():
+    classes: dict[algebra.Column, set[algebra.Column]] = {}
+    for part in algebra.walk(relation):
+        for pair in part.keys if isinstance(part, algebra.Join) else ():
             together = set(pair).union(*(classes.get(each, set()) for each in pair))
             classes |= dict.fromkeys(together, together)
     return classes
@@ -243,7 +235,7 @@ def read_derived_table(
         _, kind = unify_kinds(values, at=query, use="UNION ALL")
         plain = all(each.is_plain for each in values)
         merged.append(TypedExpression(exp.Null(), kind, plain))
-    return FromItem(name, alias, UnionAll(sides, alias), _fields(alias, first, merged))
+    return FromItem(name, alias, algebra.UnionAll(sides, alias), _fields(alias, first, merged))
 
 
 def _parts(
@@ -270,7 +262,7 @@ def _one(
     alias: str,
     columns: Sequence[str],
     builder: RelationBuilder,
-) -> tuple[DerivedTable, Selection]:
+) -> tuple[algebra.DerivedTable, Selection]:
     check_rows(select)
     rows = builder.rows(select, visible=visible)
     made = read_selection(select, rows.scope, rows.relation)
@@ -291,8 +283,8 @@ def _one(
         if each.value.kind == "interval":
             raise refusal("CEL-Q049.interval_alone", at=each.node)
     named = zip(lowered, made.columns, strict=True)
-    columns_made = tuple(NamedExpression(name, each.value.tree) for name, each in named)
-    return DerivedTable(rows.relation, alias, columns_made), made
+    columns_made = tuple(algebra.NamedExpression(name, each.value.tree) for name, each in named)
+    return algebra.DerivedTable(rows.relation, alias, columns_made), made
 
 
 def check_rows(select: exp.Select) -> None:
@@ -311,16 +303,18 @@ def check_rows(select: exp.Select) -> None:
             raise refusal("CEL-Q042.in_subquery", name=name.upper(), at=clause)
 
 
-def _rename_columns(part: DerivedTable, names: Sequence[str]) -> DerivedTable:
+def _rename_columns(part: algebra.DerivedTable, names: Sequence[str]) -> algebra.DerivedTable:
     columns = tuple(
-        NamedExpression(name, each.expression)
+        algebra.NamedExpression(name, each.expression)
         for name, each in zip(names, part.columns, strict=True)
     )
-    return DerivedTable(part.source, part.alias, columns)
+    return algebra.DerivedTable(part.source, part.alias, columns)
 
 
-def _fields(alias: str, part: DerivedTable, typed: Sequence[TypedExpression]) -> dict[str, Field]:
+def _fields(
+    alias: str, part: algebra.DerivedTable, typed: Sequence[TypedExpression]
+) -> dict[str, Field]:
     return {
-        each.name: Field(Column(alias, each.name), value.kind, value.is_plain)
+        each.name: Field(algebra.Column(alias, each.name), value.kind, value.is_plain)
         for each, value in zip(part.columns, typed, strict=True)
     }

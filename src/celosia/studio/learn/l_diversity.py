@@ -6,19 +6,9 @@ from typing import TYPE_CHECKING
 
 from celosia.core.progress import Progress
 from celosia.studio.language import _, figure, n_, number, percent, short
-from celosia.studio.learn import parts
+from celosia.studio.learn import parts, published_tables
 from celosia.studio.learn.k_anonymity import patients_schema
 from celosia.studio.learn.parts import control, key, narrowed, settings, step, story, table, worded
-from celosia.studio.learn.published_tables import (
-    as_seen,
-    coloured,
-    hidden_text,
-    levels_text,
-    measures,
-    published,
-    raw,
-    shown,
-)
 
 if TYPE_CHECKING:
     import polars as pl
@@ -58,12 +48,12 @@ def compute(progress: Progress) -> parts.Facts:
     similar = attacks.similarity(alike, GROUPS, "problem", weak_releases.problem_categories())
     skewed = attacks.skewness(tests, ["age"], "test", watched={"positive"})
     found: parts.Facts = {
-        "diverse": raw(diverse, GROUPS),
+        "diverse": published_tables.raw(diverse, GROUPS),
         "diversity": [
             [part.get_column("problem").n_unique(), _effective(part)]
             for part in diverse.partition_by(GROUPS, maintain_order=True)
         ],
-        "similar": raw(alike, GROUPS),
+        "similar": published_tables.raw(alike, GROUPS),
         "similarity": [list(similar.exposed[0].rows), similar.exposed[0].learnt[0]],
         "salaries": sorted(alike["salary"].gather(list(similar.exposed[0].rows)).to_list()),
         "tests": tests.group_by("age", "test", maintain_order=True).len().rows(),
@@ -75,12 +65,16 @@ def compute(progress: Progress) -> parts.Facts:
         "settings": {},
     }
     patients, schema = examples.patients(), patients_schema()
-    found["patients"] = raw(patients, ["zip", "age"])
+    found["patients"] = published_tables.raw(patients, ["zip", "age"])
     every = settings(progress, "Publishing the example", LS, KINDS, SUPPRESSED)
     for name, (least, kind, most) in every:
-        setting = published(patients, schema, _models(kind, least), suppressed=most)
+        setting = published_tables.published(
+            patients, schema, _models(kind, least), suppressed=most
+        )
         if setting["possible"]:
-            known = attacks.homogeneity(as_seen(setting), ["zip", "age"], "disease")
+            known = attacks.homogeneity(
+                published_tables.as_seen(setting), ["zip", "age"], "disease"
+            )
             setting["exposed"] = known.exposed_people
             setting["surest"] = known.greatest
         found["settings"][name] = setting
@@ -98,7 +92,9 @@ def example(facts: parts.Facts) -> tuple[parts.Part, ...]:
     """Sixteen patients, and how diverse each of the four classes is."""
     diverse = facts["diverse"]
     return (
-        shown(diverse, _("Sixteen patients: each class has three different problems.")),
+        published_tables.shown(
+            diverse, _("Sixteen patients: each class has three different problems.")
+        ),
         table(
             (_("different problems"), _("effective number of problems")),
             [(distinct, short(round(effective, 3))) for distinct, effective in facts["diversity"]],
@@ -126,22 +122,22 @@ def _similarity(facts: parts.Facts) -> parts.Story:
             "What is published",
             "Nine patients in three classes, each with three different problems and three "
             "different salaries (in thousands): 3-diverse.",
-            coloured(given),
+            published_tables.coloured(given),
         ),
         step(
             "What the attacker knows",
             "Her neighbour is about 40 and lives in a postal code like 0538*.",
-            coloured(given),
+            published_tables.coloured(given),
         ),
         step(
             "Which rows remain",
             "Three rows fit; their problems have three different names.",
-            coloured(given, rows),
+            published_tables.coloured(given, rows),
         ),
         step(
             "What she learns",
             "The names differ, their meaning does not; and the salaries are the least.",
-            coloured(given, rows),
+            published_tables.coloured(given, rows),
             learnt=_(
                 "Her neighbour has a {category} and earns {low} to {high} thousand.",
                 category=worded(learnt),
@@ -216,7 +212,7 @@ def controls() -> tuple[parts.Control, ...]:
 def view(facts: parts.Facts, chosen: tuple[int, ...]) -> parts.View:
     """The nine patients with k = 3 and this diversity."""
     found = facts["settings"][key(chosen)]
-    before = shown(facts["patients"], _("The private table: nine patients."))
+    before = published_tables.shown(facts["patients"], _("The private table: nine patients."))
     if not found["possible"]:
         return parts.View(
             text=_(
@@ -225,8 +221,8 @@ def view(facts: parts.Facts, chosen: tuple[int, ...]) -> parts.View:
             ),
             parts=(before,),
         )
-    text = _("Published with k = {k}: {levels}.", k=K, levels=levels_text(found))
-    warning = hidden_text(found)
+    text = _("Published with k = {k}: {levels}.", k=K, levels=published_tables.levels_text(found))
+    warning = published_tables.hidden_text(found)
     exposed = figure(
         "Given away",
         n_("{count} person", "{count} people", found["exposed"]),
@@ -236,6 +232,6 @@ def view(facts: parts.Facts, chosen: tuple[int, ...]) -> parts.View:
     )
     return parts.View(
         text=f"{text} {warning}".strip(),
-        figures=(exposed, *measures(found)),
-        parts=(before, shown(found, _("The published table."))),
+        figures=(exposed, *published_tables.measures(found)),
+        parts=(before, published_tables.shown(found, _("The published table."))),
     )

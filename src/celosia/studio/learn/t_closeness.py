@@ -7,19 +7,8 @@ from typing import TYPE_CHECKING
 
 from celosia.core.progress import Progress
 from celosia.studio.language import _, figure, n_, number
-from celosia.studio.learn import parts
+from celosia.studio.learn import parts, published_tables
 from celosia.studio.learn.parts import control, key, settings, step, story, table, worded
-from celosia.studio.learn.published_tables import (
-    SUPPRESSED,
-    as_seen,
-    hidden_text,
-    levels_text,
-    measures,
-    published,
-    raw,
-    remaining,
-    shown,
-)
 
 if TYPE_CHECKING:
     import polars as pl
@@ -76,21 +65,21 @@ def compute(progress: Progress) -> parts.Facts:
         ("far", weak_releases.similar_problems()),
         ("near", weak_releases.close_salaries()),
     ):
-        found[name] = raw(each, GROUPS)
+        found[name] = published_tables.raw(each, GROUPS)
         found[name]["distances"] = distances(each["salary"].to_list(), found[name]["classes"])
     found |= _two_releases()
     people = nine_salaries()
-    found["people"] = raw(people, ["zip", "age"])
+    found["people"] = published_tables.raw(people, ["zip", "age"])
     schema = Schema.of(
         quasi_identifiers={"zip": Mask(), "age": Intervals(bounds=((20, 30, 40, 60),))},
         sensitive=["salary", "problem"],
     )
     for name, (t, most) in settings(progress, "Publishing the example", TS, MOST):
         models = [KAnonymity(K), TCloseness(t, "ordered", "salary")]
-        setting = published(people, schema, models, suppressed=most)
+        setting = published_tables.published(people, schema, models, suppressed=most)
         setting["distances"] = distances(people["salary"].to_list(), setting["classes"])
         setting["near"] = attacks.near_numbers(
-            as_seen(setting), ["zip", "age"], "salary", NEAR
+            published_tables.as_seen(setting), ["zip", "age"], "salary", NEAR
         ).exposed_people
         found["settings"][name] = setting
     return found
@@ -113,7 +102,7 @@ def _two_releases() -> parts.Facts:
         place for place in range(second.height) if second["problem"][place] == first["problem"][row]
     ]
     return {
-        "releases": [raw(first, names), raw(second, names)],
+        "releases": [published_tables.raw(first, names), published_tables.raw(second, names)],
         "exposed": exposed,
         "one": {
             "row": row,
@@ -129,7 +118,7 @@ def example(facts: parts.Facts) -> tuple[parts.Part, ...]:
     """The same nine patients in two groupings, with their distances."""
     far, near = (_spread(facts[name]) for name in ("far", "near"))
     return (
-        shown(
+        published_tables.shown(
             facts["far"],
             _(
                 "Classes by place and age alone. Distances of their salaries to the whole table: "
@@ -137,7 +126,7 @@ def example(facts: parts.Facts) -> tuple[parts.Part, ...]:
                 **far,
             ),
         ),
-        shown(
+        published_tables.shown(
             facts["near"],
             _(
                 "Classes with low, middle and high salaries in each. Distances: {distances}; "
@@ -175,18 +164,18 @@ def stories(facts: parts.Facts) -> tuple[parts.Story, ...]:
                 "A hospital publishes its patients for one study, and again for another. "
                 "Each release was judged by itself, and no model for one table speaks "
                 "about the next.",
-                shown(first, _("First release")),
-                shown(second, _("Second release")),
+                published_tables.shown(first, _("First release")),
+                published_tables.shown(second, _("Second release")),
             ),
             step(
                 "What the attacker has",
                 "Both releases show the problem as it is. She takes one: {problem}.",
-                remaining(
+                published_tables.remaining(
                     first,
                     [one["row"]],
                     caption=_("First release"),
                 ),
-                remaining(
+                published_tables.remaining(
                     second,
                     one["joined"],
                     caption=_("Second release"),
@@ -204,7 +193,7 @@ def stories(facts: parts.Facts) -> tuple[parts.Story, ...]:
                 "What she learns",
                 "Groups of two or more in each release; alone in both together. Noise that "
                 "is counted over all releases repairs this: differential privacy.",
-                remaining(
+                published_tables.remaining(
                     first,
                     facts["exposed"],
                     caption=_("First release"),
@@ -230,10 +219,10 @@ def controls() -> tuple[parts.Control, ...]:
 def view(facts: parts.Facts, chosen: tuple[int, ...]) -> parts.View:
     """The nine patients with k = 3 and this t."""
     found = facts["settings"][key(chosen)]
-    kept = sorted({each for each in found["classes"] if each != SUPPRESSED})
-    text = _("Published with k = {k}: {levels}.", k=K, levels=levels_text(found))
+    kept = sorted({each for each in found["classes"] if each != published_tables.SUPPRESSED})
+    text = _("Published with k = {k}: {levels}.", k=K, levels=published_tables.levels_text(found))
     return parts.View(
-        text=f"{text} {hidden_text(found)}".strip(),
+        text=f"{text} {published_tables.hidden_text(found)}".strip(),
         figures=(
             figure(
                 "Greatest distance",
@@ -246,10 +235,10 @@ def view(facts: parts.Facts, chosen: tuple[int, ...]) -> parts.View:
                 "whose salary is known to within {width} thousand",
                 width=NEAR,
             ),
-            *measures(found),
+            *published_tables.measures(found),
         ),
         parts=(
-            shown(found, _("The published table; salaries in thousands.")),
+            published_tables.shown(found, _("The published table; salaries in thousands.")),
             table(
                 (_("distance to the whole table"),),
                 [(number(found["distances"][each], 3),) for each in kept],

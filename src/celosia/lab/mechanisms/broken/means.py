@@ -15,13 +15,7 @@ from numpy.typing import NDArray
 from celosia.core.messages import Message
 from celosia.core.randomness import Source
 from celosia.lab.mechanisms.broken.example import BrokenMechanism, Flags, Floats, laplace, uniform
-from celosia.mechanisms.sparse.analysis import (
-    TAIL,
-    log_above,
-    log_below,
-    log_density,
-    log_integral,
-)
+from celosia.mechanisms.sparse import analysis
 
 BOOK = "Li, Lyu, Su & Yang, Differential Privacy: From Theory to Practice, 2016"
 
@@ -47,11 +41,13 @@ class _BrokenMean(BrokenMechanism):
 
     def below(self, data: Floats, value: float) -> float:
         """The chance that the noisy sum over a positive count is below a value."""
-        return exp(log_below(np.array(data.size * value - data.sum()), self.scale))
+        return exp(analysis.log_below(np.array(data.size * value - data.sum()), self.scale))
 
     def raw_density(self, data: Floats, value: float) -> float:
         """The density of the noisy sum over a positive count."""
-        return data.size * exp(log_density(np.array(data.size * value - data.sum()), self.scale))
+        return data.size * exp(
+            analysis.log_density(np.array(data.size * value - data.sum()), self.scale)
+        )
 
     def raw(self, data: Floats, *, rng: Source, size: int) -> Floats:
         """The noisy sum over the exact count; uniform on the range where there is none."""
@@ -95,7 +91,7 @@ class BrokenExactCountMean(_BrokenMean):
     def chances(self) -> tuple[float, float]:
         """Tails of two Laplace laws."""
         first, second = (
-            exp(log_above(np.array(data.size * self.level - data.sum()), self.scale))
+            exp(analysis.log_above(np.array(data.size * self.level - data.sum()), self.scale))
             for data in self.neighbours
         )
         return first, second
@@ -207,7 +203,7 @@ class BrokenClampedMean(_BrokenMean):
         if data.size == 0:
             return exp(-self.epsilon / 2) / 2, exp(-self.epsilon / 2) / 2
         return self.below(data, self.lower), exp(
-            log_above(np.array(data.size * self.upper - data.sum()), self.scale)
+            analysis.log_above(np.array(data.size * self.upper - data.sum()), self.scale)
         )
 
     @property
@@ -278,15 +274,15 @@ class BrokenNoisyCountMean(_BrokenMean):
         spread, total = 2 / self.epsilon, float(data.sum())
 
         def integrand(count: Floats) -> Floats:
-            large = log_above(self.level * count - total, self.scale)
-            return log_density(count - data.size, spread) + large
+            large = analysis.log_above(self.level * count - total, self.scale)
+            return analysis.log_density(count - data.size, spread) + large
 
         return exp(
-            log_integral(
+            analysis.log_integral(
                 integrand,
                 bends=[1.0, float(data.size), total / self.level],
                 width=min(spread, self.scale / self.level),
-                reach=TAIL * (spread + self.scale),
+                reach=analysis.TAIL * (spread + self.scale),
                 within=(1.0, inf),
             )
         )

@@ -16,14 +16,7 @@ from numpy.typing import NDArray
 from celosia.core.messages import Message
 from celosia.core.randomness import Source
 from celosia.lab.mechanisms.broken.example import BrokenMechanism, Flags, Floats, laplace
-from celosia.mechanisms.sparse.analysis import (
-    TAIL,
-    log_above,
-    log_below,
-    log_density,
-    log_integral,
-    log_pattern,
-)
+from celosia.mechanisms.sparse import analysis
 
 Codes = NDArray[np.int8]
 
@@ -82,7 +75,7 @@ class _BrokenPattern(BrokenMechanism):
         threshold, query = self.scales
         first, second = (
             exp(
-                log_pattern(
+                analysis.log_pattern(
                     data.tolist(), self.pattern, threshold_scale=threshold, query_scale=query
                 )
             )
@@ -228,10 +221,10 @@ class BrokenSparseRoth(BrokenMechanism):
 
     def _log_chance(self, data: Floats) -> float:
         last = float(data[-1])
-        most = float(log_above(np.array(self.level - last), self.scale))
+        most = float(analysis.log_above(np.array(self.level - last), self.scale))
 
         def integrand(z: Floats) -> Floats:
-            reached = log_above(z - last, self.scale)
+            reached = analysis.log_above(z - last, self.scale)
             return self._log_below_all(z, data) + reached + np.log(-np.expm1(most - reached))
 
         return self._integral(integrand, data, self.level)
@@ -239,16 +232,16 @@ class BrokenSparseRoth(BrokenMechanism):
     def log_output_density(self, data: Floats, value: float) -> float:
         """The log of the density of `length` answers below and then a number."""
         before = self._integral(lambda z: self._log_below_all(z, data), data, value)
-        return before + float(log_density(np.array(value - data[-1]), self.scale))
+        return before + float(analysis.log_density(np.array(value - data[-1]), self.scale))
 
     def _log_below_all(self, z: Floats, data: Floats) -> Floats:
-        below = [log_below(z - answer, self.scale) for answer in data[:-1]]
-        return np.asarray(log_density(z, self.scale) + np.sum(below, axis=0))
+        below = [analysis.log_below(z - answer, self.scale) for answer in data[:-1]]
+        return np.asarray(analysis.log_density(z, self.scale) + np.sum(below, axis=0))
 
     def _integral(self, integrand: Any, data: Floats, upper: float) -> float:
         bends = [0.0, upper, *data.tolist()]
-        reach = TAIL * self.scale
-        return log_integral(
+        reach = analysis.TAIL * self.scale
+        return analysis.log_integral(
             integrand, bends=bends, width=self.scale, reach=reach, within=(-inf, upper)
         )
 
