@@ -24,6 +24,7 @@ from types import ModuleType
 from typing import Any
 
 REFERENCE = Path(__file__).parent / "reference"
+OWN_MODULES = {path.stem for path in (REFERENCE.parents[1] / "src" / "celosia").rglob("*.py")}
 
 MODULES = {
     "celosia": "celosia.md",
@@ -269,8 +270,9 @@ def _parameter(parameter: inspect.Parameter) -> str:
 
 
 def _plain(annotation: Any) -> str:
+    """An annotation as it is written, without the names of our own modules."""
     if isinstance(annotation, str):
-        return annotation
+        return re.sub(r"\b([a-z_]+)\.", lambda at: "" if at[1] in OWN_MODULES else at[0], annotation)
     return str(getattr(annotation, "__name__", annotation))
 
 

@@ -261,6 +261,9 @@ def is_k_automorphic(graph: Graph, k: int) -> bool:
     >>> from celosia.graphs.generators import ring
     >>> is_k_automorphic(ring(6), 6), is_k_automorphic(Graph.of([(0, 1), (1, 2)]), 2)
     (True, False)
+
+    Raises:
+        InputError: CEL-G110 the graph is larger.
     """
     if graph.order > SMALL:
         raise InputError("CEL-G110", small=SMALL, order=graph.order)
