@@ -28,11 +28,7 @@ def risk(
     ] = None,
     sampling_fraction: options.SamplingFraction = None,
     weights: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COLUMN",
-            help="Column of survey weights: how many people a record represents.",
-        ),
+        str | None, "COLUMN", "Column of survey weights: how many people a record represents."
     ] = None,
 ) -> None:
     """Measure how easily the records of a table, raw or released, can be re-identified.
