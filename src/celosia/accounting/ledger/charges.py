@@ -11,14 +11,7 @@ from typing import Any, Literal
 
 from celosia.accounting.amounts import delta_amount, epsilon_amount, format_amount, round_up
 from celosia.accounting.filters import exact_pure
-from celosia.accounting.ledger.chain import (
-    Entry,
-    Head,
-    canonical,
-    format_fraction,
-    parse_amount,
-    round_up_to_step,
-)
+from celosia.accounting.ledger import chain
 from celosia.accounting.loss_readers import loss_from_dict
 from celosia.accounting.losses import ApproximateLoss, Loss, PureLoss, parts_of
 from celosia.core.errors import InputError, PrivacyError
@@ -64,14 +57,16 @@ class Request:
             if not isinstance(text, str) or not text.strip():
                 raise InputError(problem)
         try:
-            written = canonical(self.parameters)
+            written = chain.canonical(self.parameters)
         except (TypeError, ValueError, RecursionError):
             raise InputError("CEL-Q107.not_json") from None
         if len(written) + len(self.question) > LONGEST:
             raise InputError("CEL-Q107.too_long", most=LONGEST)
         # Up, before anything is compared: a charge may be too large, never too small.
-        object.__setattr__(self, "epsilon", round_up_to_step(epsilon_amount(self.epsilon)))
-        object.__setattr__(self, "delta", round_up_to_step(delta_amount(self.delta, zero=True)))
+        object.__setattr__(self, "epsilon", chain.round_up_to_step(epsilon_amount(self.epsilon)))
+        object.__setattr__(
+            self, "delta", chain.round_up_to_step(delta_amount(self.delta, zero=True))
+        )
         if self.loss is not None:
             self._check_loss(self.loss)
 
@@ -90,11 +85,11 @@ class Request:
         whole = {
             "question": self.question,
             "parameters": self.parameters,
-            "epsilon": format_fraction(self.epsilon),
-            "delta": format_fraction(self.delta),
+            "epsilon": chain.format_fraction(self.epsilon),
+            "delta": chain.format_fraction(self.delta),
             "policy": policy,
         }
-        return sha256(canonical(whole).encode()).hexdigest()
+        return sha256(chain.canonical(whole).encode()).hexdigest()
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
@@ -102,8 +97,8 @@ class Request:
             "analyst": self.analyst,
             "question": self.question,
             "parameters": dict(self.parameters),
-            "epsilon": format_fraction(self.epsilon),
-            "delta": format_fraction(self.delta),
+            "epsilon": chain.format_fraction(self.epsilon),
+            "delta": chain.format_fraction(self.delta),
             "loss": (self.stated if self.loss is None else self.loss).as_dict(),
         }
 
@@ -153,8 +148,8 @@ class Reservation:
             "hash": self.hash,
             "key": self.key,
             "analyst": self.analyst,
-            "epsilon": format_fraction(self.epsilon),
-            "delta": format_fraction(self.delta),
+            "epsilon": chain.format_fraction(self.epsilon),
+            "delta": chain.format_fraction(self.delta),
         }
 
     def __str__(self) -> str:
@@ -175,7 +170,7 @@ class StoredAnswer:
     """The plain JSON values that were sealed."""
     reservation: int
     """The entry that was charged for it."""
-    head: Head
+    head: chain.Head
     """The entry that holds the answer: what the release prints."""
     at: str
 
@@ -227,8 +222,8 @@ class Record:
             "sequence": self.sequence,
             "analyst": self.analyst,
             "question": self.question,
-            "epsilon": format_fraction(self.epsilon),
-            "delta": format_fraction(self.delta),
+            "epsilon": chain.format_fraction(self.epsilon),
+            "delta": chain.format_fraction(self.delta),
             "at": self.at,
             "status": self.status,
             "ended": self.ended,
@@ -241,7 +236,7 @@ class Record:
         return f"{self.sequence} {self.at} {self.analyst}: {self.question}: {spent}, {what}"
 
 
-def read_stored_answer(entry: Entry) -> StoredAnswer:
+def read_stored_answer(entry: chain.Entry) -> StoredAnswer:
     """The answer that a `sealed` entry holds."""
     values = entry.values()
     return StoredAnswer(
@@ -252,7 +247,7 @@ def read_stored_answer(entry: Entry) -> StoredAnswer:
     )
 
 
-def list_records(entries: Iterable[Entry], *, analyst: str | None) -> tuple[Record, ...]:
+def list_records(entries: Iterable[chain.Entry], *, analyst: str | None) -> tuple[Record, ...]:
     """The charges of a chain in order, of one analyst or of all."""
     records: dict[int, Record] = {}
     for entry in entries:
@@ -263,8 +258,8 @@ def list_records(entries: Iterable[Entry], *, analyst: str | None) -> tuple[Reco
                 sequence=entry.sequence,
                 analyst=values["analyst"],
                 question=values["question"],
-                epsilon=parse_amount(values["epsilon"]),
-                delta=parse_amount(values["delta"]),
+                epsilon=chain.parse_amount(values["epsilon"]),
+                delta=chain.parse_amount(values["delta"]),
                 at=at,
             )
         elif kind in {"sealed", "failed"} and values["reservation"] in records:

@@ -32,13 +32,7 @@ from pathlib import Path
 from secrets import token_hex
 from typing import Any
 
-from celosia.accounting.ledger.chain import (
-    Entry,
-    Head,
-    broken_chain_error,
-    canonical,
-    rollback_error,
-)
+from celosia.accounting.ledger import chain
 from celosia.accounting.ledger.charges import Request, Reservation, StoredAnswer, read_stored_answer
 from celosia.accounting.ledger.store import (
     COUNTED_KINDS,
@@ -89,7 +83,7 @@ class Ledger(LedgerView):
         self._terms = terms
         self._ceilings = Ceilings() if ceilings is None else ceilings
         self._clock = clock
-        self._appended: list[Head] = []
+        self._appended: list[chain.Head] = []
 
     @classmethod
     def open_view(cls, location: str | Path) -> LedgerView | None:
@@ -126,7 +120,7 @@ class Ledger(LedgerView):
         policy_hash: str,
         analysts: Mapping[str, Limit] | None = None,
         rule: str = "basic",
-        anchor: Head | str | None = None,
+        anchor: chain.Head | str | None = None,
         enlarge: bool = False,
         patience: float = 30.0,
         ceilings: Ceilings | None = None,
@@ -169,9 +163,9 @@ class Ledger(LedgerView):
             analysts=analysts or {},
             neighbours=neighbours,
         )
-        wanted = Head.parse(anchor) if isinstance(anchor, str) else anchor
+        wanted = chain.Head.parse(anchor) if isinstance(anchor, str) else anchor
         if wanted is not None and not file_exists(location):
-            raise rollback_error()  # before `Store` would create an empty file
+            raise chain.rollback_error()  # before `Store` would create an empty file
         ledger = cls(Store(location, patience=patience), terms, ceilings=ceilings, clock=clock)
         try:
             ledger._begin(wanted, enlarge=enlarge, after_loss=after_loss)
@@ -180,7 +174,7 @@ class Ledger(LedgerView):
             raise
         return ledger
 
-    def _begin(self, anchor: Head | None, *, enlarge: bool, after_loss: bool) -> None:
+    def _begin(self, anchor: chain.Head | None, *, enlarge: bool, after_loss: bool) -> None:
         with self._writing() as connection:
             if anchor is not None:
                 self._check_holds(connection, anchor)
@@ -260,7 +254,7 @@ class Ledger(LedgerView):
             EngineError: CEL-Q114 it could not be recorded: do not release the answer.
         """
         try:
-            plain = json.loads(canonical(answer))
+            plain = json.loads(chain.canonical(answer))
         except (TypeError, ValueError, RecursionError):
             raise InputError("CEL-Q112.answer") from None
         with self._writing() as connection:
@@ -337,11 +331,11 @@ class Ledger(LedgerView):
     def _now(self) -> str:
         return self._clock().astimezone(UTC).isoformat(timespec="seconds")
 
-    def _check_holds(self, connection: Connection, anchor: Head) -> None:
+    def _check_holds(self, connection: Connection, anchor: chain.Head) -> None:
         """Refuse a ledger without an entry; every link was checked when entries were counted."""
         entry = next(self._store.read(connection, since=anchor.sequence, most=1), None)
         if entry is None or entry.head != anchor:
-            raise rollback_error()
+            raise chain.rollback_error()
 
     @contextmanager
     def _writing(self) -> Iterator[Connection]:
@@ -357,8 +351,8 @@ class Ledger(LedgerView):
             if self._appended:
                 self._last_written = self._appended[-1]
 
-    def _append(self, connection: Connection, kind: str, **values: Any) -> Entry:
-        entry = Entry.create(self._state.head, {"kind": kind, "at": self._now(), **values})
+    def _append(self, connection: Connection, kind: str, **values: Any) -> chain.Entry:
+        entry = chain.Entry.create(self._state.head, {"kind": kind, "at": self._now(), **values})
         self._store.append(connection, entry)
         self._appended.append(entry.head)
         return entry
@@ -367,20 +361,20 @@ class Ledger(LedgerView):
         if self._state.terms != self._terms:
             raise PrivacyError("CEL-Q102.changed")
 
-    def _end_of(self, reservation: Reservation) -> Head | None:
+    def _end_of(self, reservation: Reservation) -> chain.Head | None:
         # The hash too: the number alone may be that of another ledger's entry.
         known = self._state.reservations.get(reservation.sequence)
         if known is None or known[0] != reservation.hash:
             raise InputError("CEL-Q112.not_open", sequence=reservation.sequence)
         return self._state.ended.get(reservation.sequence)
 
-    def _stored_answer(self, connection: Connection, head: Head) -> StoredAnswer:
+    def _stored_answer(self, connection: Connection, head: chain.Head) -> StoredAnswer:
         return read_stored_answer(self._read_entry(connection, head))
 
-    def _read_entry(self, connection: Connection, head: Head) -> Entry:
+    def _read_entry(self, connection: Connection, head: chain.Head) -> chain.Entry:
         entry = next(self._store.read(connection, since=head.sequence, most=1), None)
         if entry is None or entry.head != head or not entry.is_unchanged:
-            raise broken_chain_error(head.sequence)
+            raise chain.broken_chain_error(head.sequence)
         return entry
 
 

@@ -14,28 +14,13 @@ from typing import TYPE_CHECKING, Self
 
 from celosia.accounting.amounts import Spending
 from celosia.accounting.filters import DELTA, EPSILON, Filter, Price
-from celosia.accounting.ledger.chain import (
-    Entry,
-    Head,
-    broken_chain_error,
-    canonical,
-    check_chain,
-    parse_amount,
-    rollback_error,
-    round_price_up,
-)
+from celosia.accounting.ledger import chain
 from celosia.accounting.ledger.charges import Record, Request, list_records, stated_loss
 from celosia.accounting.ledger.store import Connection, Incident, Store, day_of
 from celosia.accounting.ledger.terms import Terms
 from celosia.accounting.loss_readers import loss_from_dict
 from celosia.accounting.losses import Loss
-from celosia.core.errors import (
-    BudgetExceeded,
-    CelosiaError,
-    EngineError,
-    PrivacyError,
-    QueryRefused,
-)
+from celosia.core import errors
 from celosia.core.files import replacing
 from celosia.core.messages import did_you_mean, say
 
@@ -43,14 +28,14 @@ if TYPE_CHECKING:
     from celosia.accounting.accountant import Accountant
 
 
-def write_export(entries: Iterable[Entry], path: Path, *, overwrite: bool) -> None:
+def write_export(entries: Iterable[chain.Entry], path: Path, *, overwrite: bool) -> None:
     """Write one line for each entry: its number, its text, its hash and the one before."""
     with replacing(path, overwrite=overwrite) as draft, draft.open("w", encoding="ascii") as lines:
         for entry in entries:
-            lines.write(f"{canonical(entry.as_dict())}\n")
+            lines.write(f"{chain.canonical(entry.as_dict())}\n")
 
 
-def verify_export(path: str | Path, *, anchor: Head | str | None = None) -> Head:
+def verify_export(path: str | Path, *, anchor: chain.Head | str | None = None) -> chain.Head:
     """Check each link of an exported ledger; returns its head.
 
     Args:
@@ -60,20 +45,20 @@ def verify_export(path: str | Path, *, anchor: Head | str | None = None) -> Head
     Raises:
         PrivacyError: CEL-Q104 a line was edited, removed or moved; CEL-Q104 the anchor is missing.
     """
-    wanted = Head.parse(anchor) if isinstance(anchor, str) else anchor
-    head = check_chain(_read(Path(path)), anchor=wanted)
+    wanted = chain.Head.parse(anchor) if isinstance(anchor, str) else anchor
+    head = chain.check_chain(_read(Path(path)), anchor=wanted)
     if head is None:
-        raise broken_chain_error(0)
+        raise chain.broken_chain_error(0)
     return head
 
 
-def _read(path: Path) -> Iterator[Entry]:
+def _read(path: Path) -> Iterator[chain.Entry]:
     with path.open(encoding="utf-8", errors="replace") as lines:
         for number, line in enumerate(lines):
             try:
-                yield Entry(**json.loads(line))
+                yield chain.Entry(**json.loads(line))
             except (TypeError, ValueError):
-                raise broken_chain_error(number) from None
+                raise chain.broken_chain_error(number) from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,9 +91,9 @@ class Charge:
         if rule.name == "basic":
             return Price({EPSILON: self.epsilon, DELTA: self.delta})
         try:
-            return round_price_up(rule.price(self.loss))
-        except PrivacyError:
-            return round_price_up(rule.price(stated_loss(self.epsilon, self.delta)))
+            return chain.round_price_up(rule.price(self.loss))
+        except errors.PrivacyError:
+            return chain.round_price_up(rule.price(stated_loss(self.epsilon, self.delta)))
 
 
 class Account:
@@ -137,7 +122,7 @@ class Account:
         # Before the charge, never after it: a filter stops ahead of the release that would exceed.
         if self.rule.admits(self.spent + price):
             return
-        raise BudgetExceeded(
+        raise errors.BudgetExceeded(
             code,
             analyst=charge.analyst,
             price=price,
@@ -151,13 +136,13 @@ class State:
     """The sum of a chain. Entries only ever add to it: there is no way to give back."""
 
     def __init__(self) -> None:
-        self.head: Head | None = None
+        self.head: chain.Head | None = None
         self._terms: Terms | None = None
         self.reservations: dict[int, tuple[str, Charge]] = {}
         """By number: the hash of the entry, and its charge."""
-        self.ended: dict[int, Head] = {}
+        self.ended: dict[int, chain.Head] = {}
         """The entry with which a reservation was sealed or failed."""
-        self.answers: dict[str, Head] = {}
+        self.answers: dict[str, chain.Head] = {}
         """The entry that holds the answer to a question.
 
         The first where there are several, or the last one that was asked for as a fresh one.
@@ -175,14 +160,14 @@ class State:
     def terms(self) -> Terms:
         """The terms in force."""
         if self._terms is None:
-            raise broken_chain_error(0)
+            raise chain.broken_chain_error(0)
         return self._terms
 
     @property
     def total(self) -> Account:
         """The account of the data set."""
         if self._total is None:
-            raise broken_chain_error(0)
+            raise chain.broken_chain_error(0)
         return self._total
 
     def account(self, analyst: str) -> Account:
@@ -190,7 +175,7 @@ class State:
         if not self.terms.analysts:
             return self.total
         if analyst not in self._accounts:
-            raise QueryRefused(
+            raise errors.QueryRefused(
                 "CEL-Q109", analyst=analyst, hint=did_you_mean(analyst, self._accounts)
             )
         return self._accounts[analyst]
@@ -206,26 +191,26 @@ class State:
         self.total.check(charge, "CEL-Q110")
         own.check(charge, "CEL-Q111")
 
-    def add(self, entry: Entry) -> None:
+    def add(self, entry: chain.Entry) -> None:
         """Count the next entry.
 
         Raises:
             PrivacyError: CEL-Q104 it does not follow from the entries before it.
         """
         if not entry.follows(self.head):
-            raise broken_chain_error(entry.sequence)
+            raise chain.broken_chain_error(entry.sequence)
         try:
             self._count(entry)
-        except (KeyError, TypeError, ValueError, AttributeError, CelosiaError):
+        except (KeyError, TypeError, ValueError, AttributeError, errors.CelosiaError):
             # The hash fits and the content does not: written by another program.
-            raise broken_chain_error(entry.sequence) from None
+            raise chain.broken_chain_error(entry.sequence) from None
         self.head = entry.head
 
-    def _count(self, entry: Entry) -> None:
+    def _count(self, entry: chain.Entry) -> None:
         values = entry.values()
         kind = values["kind"]
         if (kind == "opened") != (entry.sequence == 0):
-            raise broken_chain_error(entry.sequence)
+            raise chain.broken_chain_error(entry.sequence)
         if kind in {"opened", "policy"}:
             self._enforce(Terms.from_dict(values["terms"]))
         elif kind == "reserved":
@@ -233,8 +218,8 @@ class State:
                 entry,
                 Charge(
                     values["analyst"],
-                    parse_amount(values["epsilon"]),
-                    parse_amount(values["delta"]),
+                    chain.parse_amount(values["epsilon"]),
+                    chain.parse_amount(values["delta"]),
                     loss_from_dict(values["loss"]),
                     values["key"],
                 ),
@@ -245,7 +230,7 @@ class State:
         elif kind in {"sealed", "failed"}:
             begun = values["reservation"]
             if begun in self.ended:  # one charge pays for one answer
-                raise broken_chain_error(entry.sequence)
+                raise chain.broken_chain_error(entry.sequence)
             _, charge = self.reservations[begun]
             self.ended[begun] = entry.head  # its charge stays, also where it failed
             if kind == "sealed" and begun in self.fresh:
@@ -253,9 +238,9 @@ class State:
             elif kind == "sealed":
                 self.answers.setdefault(charge.key, entry.head)
         else:
-            raise broken_chain_error(entry.sequence)
+            raise chain.broken_chain_error(entry.sequence)
 
-    def _charge(self, entry: Entry, charge: Charge) -> None:
+    def _charge(self, entry: chain.Entry, charge: Charge) -> None:
         self.total.add(charge)
         if charge.analyst in self._accounts:
             self._accounts[charge.analyst].add(charge)
@@ -288,7 +273,7 @@ class LedgerView:
         self._lock = RLock()
         self._state = State()
         self._running: Accountant | None = None
-        self._last_written: Head | None = None
+        self._last_written: chain.Head | None = None
         """The last entry that was written here, until it is read back."""
         self._closed = False
 
@@ -306,11 +291,11 @@ class LedgerView:
         return self._current().terms
 
     @property
-    def head(self) -> Head:
+    def head(self) -> chain.Head:
         """The last entry: print it in every release."""
         state = self._current()
         if state.head is None:
-            raise broken_chain_error(0)
+            raise chain.broken_chain_error(0)
         return state.head
 
     @property
@@ -369,7 +354,7 @@ class LedgerView:
             each for each in found if analyst in {None, each.analyst} and kind in {None, each.kind}
         )
 
-    def verify(self, *, anchor: Head | str | None = None) -> Head:
+    def verify(self, *, anchor: chain.Head | str | None = None) -> chain.Head:
         """Read all entries again and check each link, up to the head known here.
 
         Args:
@@ -379,13 +364,13 @@ class LedgerView:
             PrivacyError: CEL-Q104 it was changed from outside; CEL-Q104 it does not hold the
                 anchor.
         """
-        wanted = Head.parse(anchor) if isinstance(anchor, str) else anchor
-        head = check_chain(self._entries(), anchor=wanted)
+        wanted = chain.Head.parse(anchor) if isinstance(anchor, str) else anchor
+        head = chain.check_chain(self._entries(), anchor=wanted)
         if head is None:
-            raise broken_chain_error(0)
+            raise chain.broken_chain_error(0)
         return head
 
-    def export(self, path: str | Path, *, overwrite: bool = False) -> Head:
+    def export(self, path: str | Path, *, overwrite: bool = False) -> chain.Head:
         """Write all entries as JSON lines that `verify_export` can check anywhere."""
         entries = self._entries()
         write_export(entries, Path(path), overwrite=overwrite)
@@ -415,7 +400,7 @@ class LedgerView:
     @contextmanager
     def _transaction(self, *, writing: bool) -> Iterator[Connection]:
         if self._closed:
-            raise EngineError("CEL-Q115.closed")
+            raise errors.EngineError("CEL-Q115.closed")
         with self._store.transaction(writing=writing) as connection:
             self._catch_up(connection)
             yield connection
@@ -424,11 +409,11 @@ class LedgerView:
         with self._lock, self._transaction(writing=False):
             return self._state
 
-    def _entries(self) -> tuple[Entry, ...]:
+    def _entries(self) -> tuple[chain.Entry, ...]:
         with self._lock, self._transaction(writing=False) as connection:
             entries = tuple(self._store.read(connection))
-            if check_chain(entries, anchor=self._state.head) != self._state.head:
-                raise rollback_error()
+            if chain.check_chain(entries, anchor=self._state.head) != self._state.head:
+                raise chain.rollback_error()
             return entries
 
     def _catch_up(self, connection: Connection) -> None:
@@ -445,14 +430,14 @@ class LedgerView:
         if known is not None:
             last = next(entries, None)
             if last is None or last.head != known:
-                raise rollback_error()
+                raise chain.rollback_error()
         for entry in entries:
             state.add(entry)
             if entry.head == self._last_written:
                 self._last_written = None
         # A charge that was committed here and cannot be read back would be spent a second time.
         if self._last_written is not None:
-            raise rollback_error()
+            raise chain.rollback_error()
         # The chain alone looks whole after its end was cut off; the head beside it does not.
         if state.head != self._store.head(connection):
-            raise broken_chain_error(0 if state.head is None else state.head.sequence + 1)
+            raise chain.broken_chain_error(0 if state.head is None else state.head.sequence + 1)

@@ -68,34 +68,21 @@ from celosia.accounting.amounts import Spending
 from celosia.core.errors import InputError
 from celosia.core.messages import Message
 from celosia.core.neighbours import Relation
+from celosia.queries.policy import values
 from celosia.queries.policy.checks import MOST_EPSILON, collect_problems, warn_of_weak_budgets
 from celosia.queries.policy.settings import Problems, Settings, describe_type
-from celosia.queries.policy.values import (
-    EXCEEDED_PER_DAY,
-    LEAST_EPSILON,
-    MOST_PER_UNIT,
-    QUESTIONS_PER_DAY,
-    ColumnPolicy,
-    ColumnType,
-    Database,
-    Graph,
-    Ownerless,
-    Policy,
-    TablePolicy,
-    Unit,
-)
 
 _TABLE = {"public", "rows", "references", "columns", "ownerless"}
 _COLUMN = frozenset({"type", "lower", "upper", "grid", "keys", "unique", "most"})
 
 
-def read_table(tables: Settings, name: str) -> TablePolicy:
+def read_table(tables: Settings, name: str) -> values.TablePolicy:
     """The table of a name, as far as it can be read; what cannot is a problem."""
     table = tables.section(name, f"[tables.{name}]", _TABLE)
     columns = table.section("columns", f"[tables.{name}.columns]")
     if not columns.table:
         table.problems.add("CEL-Q005.no_columns", name=name)
-    return TablePolicy(
+    return values.TablePolicy(
         name=name,
         columns=tuple(_column(columns, each, name) for each in columns.table),
         public=table.flag("public"),
@@ -105,12 +92,12 @@ def read_table(tables: Settings, name: str) -> TablePolicy:
     )
 
 
-def read_ownerless(settings: Settings) -> Ownerless | None:
+def read_ownerless(settings: Settings) -> values.Ownerless | None:
     """The treatment of rows without an owner; None where nothing is declared."""
-    return cast(Ownerless | None, settings.word("ownerless", get_args(Ownerless)))
+    return cast(values.Ownerless | None, settings.word("ownerless", get_args(values.Ownerless)))
 
 
-def _column(columns: Settings, name: str, table: str) -> ColumnPolicy:
+def _column(columns: Settings, name: str, table: str) -> values.ColumnPolicy:
     where = Message("queries.policy_part.column", table=table, column=name)
     written = columns.table[name]
     if isinstance(written, str):
@@ -119,15 +106,15 @@ def _column(columns: Settings, name: str, table: str) -> ColumnPolicy:
         columns.problems.add(
             "CEL-Q005.not_a_column", where=where, got=describe_type(written), name=name
         )
-        return ColumnPolicy(name=name, type="text")
+        return values.ColumnPolicy(name=name, type="text")
     column = Settings(written, where, columns.problems, _COLUMN)
-    types = get_args(ColumnType)
+    types = get_args(values.ColumnType)
     if not column.has("type"):
         columns.problems.add("CEL-Q005.no_type", where=where, types=", ".join(types))
     before = columns.problems.unread
-    read = ColumnPolicy(
+    read = values.ColumnPolicy(
         name=name,
-        type=cast(ColumnType, column.word("type", types, "text")),
+        type=cast(values.ColumnType, column.word("type", types, "text")),
         lower=column.number("lower"),
         upper=column.number("upper"),
         grid=column.number("grid"),
@@ -137,7 +124,7 @@ def _column(columns: Settings, name: str, table: str) -> ColumnPolicy:
     )
     # Where one setting cannot be read, the others are not held against it.
     is_read = column.has("type") and columns.problems.unread == before
-    return read if is_read else ColumnPolicy(name=name, type="text")
+    return read if is_read else values.ColumnPolicy(name=name, type="text")
 
 
 def _keys(column: Settings) -> tuple[str | int | bool, ...] | None:
@@ -196,7 +183,7 @@ _TOP = {
 }
 
 
-def load_policy(path: str | Path) -> Policy:
+def load_policy(path: str | Path) -> values.Policy:
     """Read and check a policy file; paths in it start from its folder.
 
     Raises:
@@ -225,7 +212,7 @@ def load_policy(path: str | Path) -> Policy:
     return replace(policy, database=replace(policy.database, folder=folder), graph=graph)
 
 
-def read_policy(text: str) -> Policy:
+def read_policy(text: str) -> values.Policy:
     """A policy from the text of a policy file.
 
     Raises:
@@ -253,7 +240,7 @@ def read_policy(text: str) -> Policy:
     return policy_from_table(table)
 
 
-def policy_from_table(table: Mapping[str, Any]) -> Policy:
+def policy_from_table(table: Mapping[str, Any]) -> values.Policy:
     """A policy from the parsed content of a policy file; all problems in one error.
 
     Raises:
@@ -265,7 +252,7 @@ def policy_from_table(table: Mapping[str, Any]) -> Policy:
     before = problems.unread
     graph, tables, unit = _graph(top) if top.has("graph") else (None, _tables(top), _unit(top))
     tables_are_read = problems.unread == before
-    policy = Policy(
+    policy = values.Policy(
         name=_name(top),
         tables=tables,
         budget=budget,
@@ -275,11 +262,11 @@ def policy_from_table(table: Mapping[str, Any]) -> Policy:
             top.word("neighbours", [*Relation], Relation.ADD_REMOVE) or Relation.ADD_REMOVE
         ),
         analysts=_analysts(top, budget),
-        most_per_unit=_default(top.count("most_per_unit"), MOST_PER_UNIT),
+        most_per_unit=_default(top.count("most_per_unit"), values.MOST_PER_UNIT),
         elastic=top.flag("elastic"),
-        least_epsilon=_default(top.number("least_epsilon"), LEAST_EPSILON),
-        questions_per_day=_default(top.count("questions_per_day"), QUESTIONS_PER_DAY),
-        exceeded_per_day=_default(top.count("exceeded_per_day"), EXCEEDED_PER_DAY),
+        least_epsilon=_default(top.number("least_epsilon"), values.LEAST_EPSILON),
+        questions_per_day=_default(top.count("questions_per_day"), values.QUESTIONS_PER_DAY),
+        exceeded_per_day=_default(top.count("exceeded_per_day"), values.EXCEEDED_PER_DAY),
         deadline=top.number("deadline"),
         ownerless=read_ownerless(top) or "leave-out",
         graph=graph,
@@ -290,7 +277,7 @@ def policy_from_table(table: Mapping[str, Any]) -> Policy:
     return policy
 
 
-def _graph(top: Settings) -> tuple[Graph, tuple[TablePolicy, ...], Unit]:
+def _graph(top: Settings) -> tuple[values.Graph, tuple[values.TablePolicy, ...], values.Unit]:
     from celosia.queries.policy.graphs import read_graph  # tables do without
 
     return read_graph(top)
@@ -303,7 +290,7 @@ def _tables(top: Settings) -> tuple[Any, ...]:
     return tuple(read_table(tables, name) for name in tables.table)
 
 
-def _unit(top: Settings) -> Unit:
+def _unit(top: Settings) -> values.Unit:
     if not top.has("unit"):
         top.problems.add("CEL-Q010.no_section")
     unit = top.section("unit", "[unit]", {"name", "table", "key"})
@@ -313,7 +300,7 @@ def _unit(top: Settings) -> Unit:
         name = "row" if table is None else table.lower()
         if top.has("unit") and table is None and key is None:
             top.problems.add("CEL-Q010.empty")
-    return Unit(name=name, table=table, key=key)
+    return values.Unit(name=name, table=table, key=key)
 
 
 def _budget(top: Settings) -> Spending:
@@ -338,11 +325,11 @@ def _analysts(top: Settings, budget: Spending) -> tuple[tuple[str, Spending], ..
     return tuple(found)
 
 
-def _database(top: Settings) -> Database:
+def _database(top: Settings) -> values.Database:
     database = top.section("database", "[database]", {"kind", "path", "url", "files"})
     files = database.section("files", "[database.files]")
     kind = database.word("kind", ["duckdb", "postgres", "spark"], "duckdb")
-    return Database(
+    return values.Database(
         kind=cast(Literal["duckdb", "postgres", "spark"], kind),
         path=database.text("path"),
         url=database.text("url"),
