@@ -272,7 +272,7 @@ def _parameter(parameter: inspect.Parameter) -> str:
 def _plain(annotation: Any) -> str:
     """An annotation as it is written, without the names of our own modules."""
     if isinstance(annotation, str):
-        return re.sub(r"\b([a-z_]+)\.", lambda at: "" if at[1] in OWN_MODULES else at[0], annotation)
+        return re.sub(r"\b(\w+)\.", lambda at: "" if at[1] in OWN_MODULES else at[0], annotation)
     return str(getattr(annotation, "__name__", annotation))
 
 

@@ -290,20 +290,13 @@ def declare(
             show_default=False,
         ),
     ],
-    epsilon: Annotated[
-        float, typer.Option(*options.EPSILON, help="The most that all releases may cost together.")
-    ],
-    delta: Annotated[float, typer.Option(help="The same for delta.")] = 0.0,
+    epsilon: Annotated[float, options.EPSILON, "The most that all releases may cost together."],
+    delta: Annotated[float, "The same for delta."] = 0.0,
     unit: Annotated[
-        str,
-        typer.Option(help="Whom it protects: person, row, edge, 'vertex with its edges'."),
+        str, "Whom it protects: person, row, edge, 'vertex with its edges'."
     ] = "person",
-    dataset: Annotated[
-        str | None, typer.Option(help="The data set; the name of the file without it.")
-    ] = None,
-    rule: Annotated[
-        str, typer.Option(help="How charges add up: basic (sums), either, concentrated, ...")
-    ] = "basic",
+    dataset: Annotated[str | None, "The data set; the name of the file without it."] = None,
+    rule: Annotated[str, "How charges add up: basic (sums), either, concentrated, ..."] = "basic",
     as_json: options.AsJson = False,
 ) -> None:
     """Declare a budget for private releases: what they may cost together, and whom it protects.

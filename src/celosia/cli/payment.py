@@ -7,8 +7,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from celosia.cli import console
 from celosia.cli.addresses import resolve_address
 from celosia.core.messages import say
@@ -23,11 +21,9 @@ class Payment:
 
     ledger: Annotated[
         str | None,
-        typer.Option(
-            metavar="PLACE",
-            help="Charge the release to the budget of this ledger, before the data is touched; "
-            "begun by celosia ledger declare.",
-        ),
+        "PLACE",
+        "Charge the release to the budget of this ledger, before the data is touched; begun by "
+        "celosia ledger declare.",
     ] = None
 
     @contextmanager
