@@ -21,6 +21,7 @@ def explore(
     table: options.Input,
     models: options.ModelOptions,
     schema: options.SchemaOptions,
+    unit: options.UnitOptions,
     metric: options.MetricOptions,
     outputs: ReportOutputs,
     reading: options.Reading,
@@ -46,7 +47,7 @@ def explore(
     from celosia.tables import exploration_report
 
     outputs.check(inputs=(table, schema.schema, population), plot=plot)
-    wanted, roles, measure = models.load(), schema.load(), metric.load()
+    wanted, roles, measure = models.load(), unit.of(schema.load()), metric.load()
     limit = options.share(suppression, option="--suppression")
     with outputs.working() as progress:
         others = options.Reading()
@@ -71,7 +72,7 @@ def explore(
         found,
         note=say(
             "cli.explore.publish_first",
-            command=_command(table, models, schema, population, suppression, found),
+            command=_command(table, models, schema, unit, population, suppression, found),
         ),
         plot=plot,
     )
@@ -118,6 +119,7 @@ def _command(
     table: str,
     models: options.ModelOptions,
     schema: options.SchemaOptions,
+    unit: options.UnitOptions,
     population: Path | None,
     suppression: str,
     found: Exploration,
@@ -131,6 +133,9 @@ def _command(
         "--sensitive": schema.sensitive,
         "--identifier": schema.identifiers,
         "--other-columns": schema.other_columns,
+        "--person": unit.person,
+        "--household": unit.household,
+        "--unit": unit.unit,
         "--k": models.k,
         "--l": models.diversity,
         "--t": models.closeness,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from math import isnan, nan
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -295,6 +295,41 @@ class SchemaOptions:
             self.schema, self.quasi_identifiers, self.sensitive, self.identifiers,
             self.other_columns,
         ))  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnitOptions:
+    """What models count: records, or people or households with all their records."""
+
+    person: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN", help="Whose record it is: count people, not records (never released)."
+        ),
+    ] = None
+    household: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN", help="The household of each record: count households, not records."
+        ),
+    ] = None
+    unit: Annotated[
+        str | None,
+        typer.Option(
+            metavar="UNIT", help="What models count: record, person or household (the largest)."
+        ),
+    ] = None
+
+    def of(self, schema: Schema) -> Schema:
+        """The schema with these options, which go before what its file says."""
+        if self.person is None and self.household is None and self.unit is None:
+            return schema
+        return replace(
+            schema,
+            person=self.person or schema.person,
+            household=self.household or schema.household,
+            unit=self.unit,  # type: ignore[arg-type]  # the schema checks the word
+        )
 
 
 def _schema(

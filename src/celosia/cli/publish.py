@@ -27,6 +27,7 @@ def publish(
     table: options.EngineTable,
     models: options.ModelOptions,
     schema: options.SchemaOptions,
+    unit: options.UnitOptions,
     metric: options.MetricOptions,
     target: EngineOutputs,
     reading: options.Reading,
@@ -84,6 +85,8 @@ def publish(
 
     `celosia publish people.csv -q age -q zip --sensitive disease --k 5 --suppression 2% -o o.csv`
 
+    `celosia publish visits.csv -q age -q zip --person patient --k 5 -o safe.csv`
+
     `celosia publish people.csv -s people.toml --k 5 --weight age=3 --local -o safe.csv`
 
     `celosia publish people.csv -s people.toml --k 5 --method mondrian -o safe.csv`
@@ -115,7 +118,7 @@ def publish(
     chosen = models.load()
     # Choices that do not go together are refused before the file is read.
     wanted = PublishOptions.of(
-        schema.load(),
+        unit.of(schema.load()),
         chosen,
         suppression=options.share(suppression, option="--suppression"),
         metric=metric.load(),

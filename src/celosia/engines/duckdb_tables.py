@@ -182,6 +182,16 @@ class DuckDBTables(TableEngine):
 
     @watched
     @guarded("DuckDB")
+    def count_distinct(self, source: Place, column: str) -> tuple[int, int]:
+        """Count on the engine, see `TableEngine.count_distinct`."""
+        found = self._relation(source)
+        cell = found.column(column)
+        query = f"SELECT count({cell}), count(DISTINCT {cell}) FROM {found.text}"
+        cells, distinct = self._connection.execute(query).fetchall()[0]
+        return int(cells), int(distinct)
+
+    @watched
+    @guarded("DuckDB")
     def recode(
         self,
         source: Place,

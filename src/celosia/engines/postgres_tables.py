@@ -172,6 +172,18 @@ class PostgresTables(TableEngine):
         return Groups(pl.DataFrame(values), found["n"].to_numpy())
 
     @guarded("PostgreSQL")
+    def count_distinct(self, source: Place, column: str) -> tuple[int, int]:
+        """Count on the server, see `TableEngine.count_distinct`."""
+        cell = self._columns(source)[column].compared
+        kinds = {"cells": pl.Int64(), "different": pl.Int64()}
+        query = (
+            "SELECT count(cell) AS cells, count(DISTINCT cell) AS different "
+            f"FROM (SELECT {cell} AS cell FROM {self._source(source)}) AS c"
+        )
+        found = pl.concat(list(self._rows(query, kinds)))
+        return int(found["cells"][0]), int(found["different"][0])
+
+    @guarded("PostgreSQL")
     def recode(
         self,
         source: Place,

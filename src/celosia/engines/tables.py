@@ -160,6 +160,10 @@ class TableEngine(ABC):
         """
 
     @abstractmethod
+    def count_distinct(self, source: Place, column: str) -> tuple[int, int]:
+        """How many cells of a column are not empty, and how many of these are different."""
+
+    @abstractmethod
     def recode(
         self,
         source: Place,

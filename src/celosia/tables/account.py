@@ -17,6 +17,7 @@ from celosia.tables.options import PublishOptions
 from celosia.tables.protection import Protection
 from celosia.tables.schema import Role
 from celosia.tables.solution import ColumnOutcome, Solution
+from celosia.tables.units import UnitOutcome
 
 
 class Account(TypedDict):
@@ -35,8 +36,11 @@ def account(made_by: str, options: PublishOptions, protection: Protection) -> Ac
 
     Warnings are raised here as well as recorded.
     """
+    units = protection.units
     # Suppressed records that show the same as a kept class are counted in it.
-    apart = protection.scale.rows - int(protection.kept_sizes.sum())
+    apart = protection.records - int(protection.kept_sizes.sum())
+    if units is not None:
+        apart = units.suppressed
     notes = _warnings(options, protection)
     for note in notes:
         warnings.warn(note, PrivacyWarning, stacklevel=4)  # who called `publish`
@@ -56,10 +60,12 @@ def _warnings(options: PublishOptions, protection: Protection) -> tuple[str, ...
     notes = []
     if options.keep_order:
         notes.append(Message("tables.warning.original_order"))
+    if protection.units is not None and protection.units.singled_out:
+        notes.append(_followed(protection.units))
     suppressed = protection.suppressed
     if options.drop_suppressed or not protection.crowd_fails:
         return tuple(notes)
-    if suppressed < options.smallest:
+    if suppressed < options.smallest and protection.units is None:
         notes.append(
             Message("tables.warning.few_suppressed", records=suppressed, smallest=options.smallest)
         )
@@ -78,20 +84,43 @@ def _guarantee(options: PublishOptions) -> Guarantee:
     promises = joined("reports.joined.and", (model.promise() for model in options.models))
     return Guarantee(
         promise=Message("tables.promise.over", promises=promises, columns=names),
-        unit=Message("tables.unit.record"),
+        unit=_UNITS[options.schema.unit or "record"],
         protects=joined("reports.joined.semicolon", (model.protects() for model in options.models)),
-        assumes=(
-            Message("tables.assumes.one_record"),
-            Message("tables.assumes.knows", columns=names),
-        ),
+        assumes=_assumes(options, names),
         leaves_open=_gaps(options),
         simulation=options.simulation,
+    )
+
+
+_UNITS = {
+    "record": Message("tables.unit.record"),
+    "person": Message("tables.unit.person"),
+    "household": Message("tables.unit.household"),
+}
+"""What is protected, as the guarantee calls it."""
+
+
+def _assumes(options: PublishOptions, names: list[str]) -> tuple[str, ...]:
+    knows = Message("tables.assumes.knows", columns=names)
+    if options.schema.unit_column is None:
+        return Message("tables.assumes.one_record"), knows
+    unit = _UNITS[options.schema.unit or "record"]
+    return Message("tables.assumes.one_known_record", unit=unit), knows
+
+
+def _followed(units: UnitOutcome) -> Message:
+    """The warning that an attacker who knows all records of a unit may find it."""
+    word = _UNITS[units.unit]
+    return Message(
+        "tables.warning.singled_out", unit=word, number=units.number, units=units.singled_out
     )
 
 
 def _gaps(options: PublishOptions) -> tuple[str, ...]:
     """What the models leave open together: not what one of them closes for every column."""
     gaps = [gap for model in options.models for gap in model.leaves_open()]
+    if options.schema.unit_column is not None:
+        gaps.append(Message("tables.gaps.several_records"))
     closed = {gap for model in options.models for gap in model.closes()}
     diverse = {
         model.column
@@ -107,7 +136,7 @@ def _solution(protection: Protection, options: PublishOptions) -> Solution:
     scale = protection.scale
     sizes, numbers = np.unique(protection.kept_sizes, return_counts=True)
     return Solution(
-        rows=scale.rows,
+        rows=protection.records,
         suppressed=protection.suppressed,
         loss=scale.total(protection.leaf_sums),
         method=options.method,
@@ -126,4 +155,5 @@ def _solution(protection: Protection, options: PublishOptions) -> Solution:
         smallest_allowed=options.smallest,
         class_sizes=dict(zip(sizes.tolist(), numbers.tolist(), strict=True)),
         search=protection.certificate,
+        units=protection.units,
     )

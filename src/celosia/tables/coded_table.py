@@ -20,6 +20,7 @@ from celosia.frames import Codes, as_frame, as_text, encode
 from celosia.tables.hierarchies import MISSING, ROOT, Hierarchy, Ordered
 from celosia.tables.models import SensitiveColumn
 from celosia.tables.schema import Column, Role, Schema
+from celosia.tables.units import CodedUnits, code_units
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -222,6 +223,8 @@ class CodedTable:
     """How many records each row stands for, where the table was grouped before."""
     population: tuple[NDArray[np.int32], ...] | None = field(default=None, repr=False)
     """The leaves of the population that the table is a sample of, column by column."""
+    units: CodedUnits | None = field(default=None, repr=False)
+    """The people or households that models count, where the schema names their column."""
 
     @property
     def height(self) -> int:
@@ -234,6 +237,17 @@ class CodedTable:
             return self.height if rows is None else np.arange(self.height)[rows].size
         return int(self.counts.sum() if rows is None else self.counts[rows].sum())
 
+    def weight(self, rows: NDArray[np.int64] | NDArray[np.bool_] | None = None) -> int:
+        """What all rows, or some of them, weigh in metrics and suppression: records, or units."""
+        if self.units is None:
+            return self.records(rows)
+        return int(self.units.weights.sum() if rows is None else self.units.weights[rows].sum())
+
+    @property
+    def weights(self) -> NDArray[np.int64] | None:
+        """What each row weighs; None for 1."""
+        return self.counts if self.units is None else self.units.weights
+
     def some(self, rows: NDArray[np.int64]) -> CodedTable:
         """The same table with some of its rows; what is public of a column stays."""
         return replace(
@@ -245,6 +259,7 @@ class CodedTable:
                 replace(each, value_of_row=each.value_of_row[rows]) for each in self.sensitive
             ),
             counts=None if self.counts is None else self.counts[rows],
+            units=None if self.units is None else self.units.some(rows),
         )
 
     def empty_cells_to_suppress(self) -> NDArray[np.bool_]:
@@ -293,12 +308,26 @@ def code_table(
             columns.append(replace(coded, leaf_of_row=coded.leaf_of_row[: frame.height]))
     counts = None if groups is None else groups.sizes
     wanted = [column for column in schema.columns if column.name in sensitive]
+    coded_sensitive = tuple(code_sensitive(frame[each.name], each, counts) for each in wanted)
     return CodedTable(
         columns=tuple(columns),
-        sensitive=tuple(code_sensitive(frame[each.name], each, counts) for each in wanted),
+        sensitive=coded_sensitive,
         counts=counts,
         population=None if people is None else tuple(leaves),
+        units=_units(frame, schema, coded_sensitive, counts),
     )
+
+
+def _units(
+    frame: pl.DataFrame,
+    schema: Schema,
+    sensitive: Sequence[CodedSensitive],
+    counts: NDArray[np.int64] | None,
+) -> CodedUnits | None:
+    """The people or households of a table, if its schema names their column."""
+    if schema.unit_column is None:
+        return None
+    return code_units(frame[schema.unit_column], counts).with_values(sensitive)
 
 
 def _cast_population(series: pl.Series, kind: pl.DataType) -> pl.Series:

@@ -61,6 +61,9 @@ def explore_table(
         time_limit=options.time_limit,
         progress=progress,
     )
-    empty = table.records() - part.records()
-    solutions = (replace(each, suppressed=each.suppressed + empty) for each in found.solutions)
-    return replace(found, rows=table.records(), solutions=tuple(solutions))
+    empty = table.weight() - part.weight()
+    one = 1 if table.units is None else table.units.scale  # what one record or unit weighs
+    solutions = (
+        replace(each, suppressed=-(-(each.suppressed + empty) // one)) for each in found.solutions
+    )
+    return replace(found, rows=table.weight() // one, solutions=tuple(solutions))

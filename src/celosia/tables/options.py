@@ -112,7 +112,8 @@ class PublishOptions:
 
     def as_dict(self) -> dict[str, Any]:
         """The parameters as plain values."""
-        return {
+        units = {} if self.schema.unit is None else {"unit": self.schema.unit}
+        return units | {
             "models": [model.as_dict() for model in self.models],
             "suppression": self.suppression,
             "metric": self.metric.as_dict(),
@@ -154,6 +155,18 @@ class PublishOptions:
         for clash, key in clashes:
             if clash:
                 raise InputError(key)
+        if self.schema.unit_column is not None:
+            self._check_units()
+
+    def _check_units(self) -> None:
+        """Refuse what cannot be had where people or households are counted."""
+        if self.method == "mondrian-relaxed":
+            raise InputError("CEL-P062.relaxed_units", unit=self.schema.unit)
+        for model in self.models:
+            if not model.counts_units:
+                raise InputError(
+                    "CEL-P062.model_units", promise=model.promise(), unit=self.schema.unit
+                )
 
 
 def _metric(metric: Metric | str | None) -> Metric:

@@ -29,6 +29,7 @@ from celosia.tables.recoding import (
 )
 from celosia.tables.recoding.greedy import evaluate_levels
 from celosia.tables.recoding.search import Certificate, allowance
+from celosia.tables.units import UnitOutcome
 from celosia.tables.verification import joins_suppressed, judge_released, promises_broken
 
 MOST_ROUNDS = 200
@@ -64,7 +65,7 @@ def recode_by_lattice(
     lattice = Lattice.of(table)
     if options.local:
         local = _in_rounds(table, lattice, options, progress)
-        if local.suppressed <= allowance(limit, table.records()):
+        if local.suppressed <= allowance(limit, table.weight()):
             return local
     return _at_one_node(lattice, _search(lattice, options, limit, progress))
 
@@ -120,7 +121,7 @@ def _in_rounds(
         levels,
         hidden,
         sums,
-        table.records(rest),
+        table.weight(rest),
         loss_score(options, lattice, sums.tolist()),
         rounds=len(rounds),
     )
@@ -148,11 +149,11 @@ def _cost(table: CodedTable, rounds: Sequence[Round], rest: NDArray[np.int64]) -
     """For each column, the leaves that all cells together may stand for."""
     sums = []
     for number, column in enumerate(table.columns):
-        total = table.records(rest) * len(column.hierarchy.leaves)
+        total = table.weight(rest) * len(column.hierarchy.leaves)
         for each in rounds:
             leaves = column.hierarchy.leaves_under(each.node[number])
             covered = leaves[column.leaf_of_row[each.rows]]
-            counts = 1 if table.counts is None else table.counts[each.rows]
+            counts = 1 if table.weights is None else table.weights[each.rows]
             total += int((covered * counts).sum())
         sums.append(total)
     return np.array(sums, dtype=np.int64)
@@ -204,9 +205,12 @@ class Protection:
     leaf_sums: tuple[int, ...]
     score: float
     """By the metric of the options, from 0 to 1."""
+    records: int
     suppressed: int
+    """Records of the table, and those of them that are suppressed."""
     kept_sizes: NDArray[np.int64] = field(repr=False)
-    """The number of records of each class that is kept, with suppressed ones that show the same."""
+    """The number of records (or units, where these are counted) of each class that is kept, with
+    suppressed ones that show the same."""
     raw_sizes: NDArray[np.int64] = field(repr=False)
     """The same before anything was done, for all records."""
     hidden: NDArray[np.bool_] = field(repr=False)
@@ -220,6 +224,8 @@ class Protection:
     certificate: Certificate | None = None
     crowd_fails: tuple[str, ...] = ()
     """Which promises the suppressed records do not keep as a class of their own."""
+    units: UnitOutcome | None = None
+    """What becomes of people or households, where these are counted."""
 
 
 def protect(table: CodedTable, options: PublishOptions, progress: Progress) -> Protection:
@@ -228,7 +234,13 @@ def protect(table: CodedTable, options: PublishOptions, progress: Progress) -> P
     recode = _by_lattice if options.method == "lattice" else _by_mondrian
     protection = recode(table, part, rows, options, progress)
     return replace(
-        protection, crowd_fails=promises_broken(protection.hidden, table, options.models)
+        protection,
+        crowd_fails=promises_broken(protection.hidden, table, options.models),
+        units=None
+        if table.units is None
+        else UnitOutcome.of(
+            options.schema.unit or "", table.units, protection.hidden, protection.released
+        ),
     )
 
 
@@ -254,7 +266,7 @@ def _by_lattice(
     progress: Progress,
 ) -> Protection:
     chosen = recode_by_lattice(part, options, remaining_limit(options, table, part), progress)
-    spent = table.records() - part.records()
+    spent = table.weight() - part.weight()
     hidden = np.ones(table.height, dtype=np.bool_)
     hidden[rows] = chosen.hidden
     levels = chosen.levels
@@ -265,20 +277,21 @@ def _by_lattice(
     released = _released(table.columns, levels, hidden & (not options.drop_suppressed))
     sizes = chosen.kept_sizes
     joined = not options.drop_suppressed and joins_suppressed(released, hidden)
-    if sizes is None or joined:
+    if sizes is None or joined or table.units is not None:  # a search counts weights
         sizes = judge_released(
             released, hidden, table, options.models, dropped=options.drop_suppressed
         )
-    whole = chosen.lattice if part is table else Lattice(table.columns, table.counts)
+    whole = chosen.lattice if part is table else Lattice(table.columns, table.weights)
     sums = chosen.leaf_sums + spent * np.array(whole.loss.leaves)
     return Protection(
         columns=table.columns,
         scale=whole.loss,
         leaf_sums=tuple(int(total) for total in sums),
         score=chosen.score,
-        suppressed=chosen.suppressed + spent,
+        records=table.records(),
+        suppressed=table.records(hidden),
         kept_sizes=sizes,
-        raw_sizes=_raw_sizes(whole),
+        raw_sizes=_raw_sizes(table, whole),
         hidden=hidden,
         released=released,
         levels=levels if isinstance(levels, tuple) else None,
@@ -291,8 +304,8 @@ def remaining_limit(options: PublishOptions, table: CodedTable, part: CodedTable
     """The limit for the rows that are left, so that it holds for all."""
     if part is table:
         return options.suppression
-    records = part.records()
-    left = allowance(options.suppression, table.records()) - (table.records() - records)
+    records = part.weight()
+    left = allowance(options.suppression, table.weight()) - (table.weight() - records)
     share = left / records
     # A share that was rounded down would allow one record fewer.
     return share if allowance(share, records) == left else nextafter(share, 1.0)
@@ -312,7 +325,8 @@ def _by_mondrian(
         sensitive=part.sensitive,
         relaxed=options.method == "mondrian-relaxed",
         weights=options.weights([column.name for column in part.columns]),
-        counts=part.counts,
+        counts=part.weights,
+        units=part.units,
         progress=progress,
     )
     hidden = np.ones(table.height, dtype=np.bool_)
@@ -323,8 +337,8 @@ def _by_mondrian(
             _spread(series, rows, table.height, star=not options.drop_suppressed)
             for series in released
         ]
-    lattice = Lattice(table.columns, table.counts)
-    gone = table.records() - part.records()
+    lattice = Lattice(table.columns, table.weights)
+    gone = table.weight() - part.weight()
     leaves = np.array(lattice.loss.leaves)
     sums = tuple(int(total) for total in np.array(mondrian.leaf_sums(cut)) + gone * leaves)
     return Protection(
@@ -332,11 +346,12 @@ def _by_mondrian(
         scale=lattice.loss,
         leaf_sums=sums,
         score=loss_score(options, lattice, sums),
-        suppressed=gone,
+        records=table.records(),
+        suppressed=table.records(hidden),
         kept_sizes=judge_released(
             released, hidden, table, options.models, dropped=options.drop_suppressed
         ),
-        raw_sizes=_raw_sizes(lattice),
+        raw_sizes=_raw_sizes(table, lattice),
         hidden=hidden,
         released=released,
         levels=None,
@@ -356,8 +371,11 @@ def _spread(series: pl.Series, rows: NDArray[np.int64], height: int, *, star: bo
     ).to_series()
 
 
-def _raw_sizes(lattice: Lattice) -> NDArray[np.int64]:
-    """Records of each class of the raw table; a population has classes without any."""
+def _raw_sizes(table: CodedTable, lattice: Lattice) -> NDArray[np.int64]:
+    """Records of each class of the raw table, or units; a population has classes without any."""
+    if table.units is not None:
+        class_of = lattice.class_of_rows((0,) * len(table.columns))
+        return table.units.classes(class_of, int(class_of.max()) + 1).sizes
     sizes = lattice.class_table((0,) * len(lattice.columns)).sizes
     return sizes[sizes > 0]
 
@@ -382,6 +400,7 @@ def _released(
 
 
 def _check_empty(table: CodedTable, empty: NDArray[np.bool_], options: PublishOptions) -> None:
-    gone = table.records(empty)
-    if gone > allowance(options.suppression, table.records()) or gone == table.records():
-        raise PrivacyError("CEL-P004", suppression=options.suppression, records=gone)
+    gone = table.weight(empty)
+    if gone > allowance(options.suppression, table.weight()) or gone == table.weight():
+        records = table.records(empty)
+        raise PrivacyError("CEL-P004", suppression=options.suppression, records=records)

@@ -32,7 +32,7 @@ def build_recoding_map(schema: Schema, groups: Groups, protection: Protection) -
         released=pl.DataFrame([new.filter(first) for new in protection.released]),
         hidden=protection.hidden[first],
         groups=np.flatnonzero(first),
-        rows=protection.scale.rows,
+        rows=protection.records,
         maps=maps,
         hidden_nodes=hidden_nodes,
         hidden_rows=int(groups.sizes[protection.hidden].sum()),

@@ -28,6 +28,7 @@ from celosia.core.report import (
 )
 from celosia.tables.models import AverageRisk, Model, model_from_dict
 from celosia.tables.solution import Solution, method_blocks
+from celosia.tables.units import UnitOutcome
 
 
 def document(
@@ -47,6 +48,7 @@ def document(
     models = [model_from_dict(each) for each in provenance.parameters.get("models", ())]
     blocks += _promise(guarantee, models)
     blocks += _summary(solution, risk)
+    blocks += _units(solution.units)
     blocks += _risk(risk, before)
     blocks += _gauges(risk, models)
     blocks += _use(solution)
@@ -120,6 +122,26 @@ def _summary(solution: Solution, risk: RiskProfile) -> list[Block]:
                         largest=risk.largest,
                     ),
                 ),
+            ]
+        ),
+    ]
+
+
+def _units(units: UnitOutcome | None) -> list[Block]:
+    """What becomes of people or households, where these are counted."""
+    if units is None:
+        return []
+    person = units.unit == "person"
+    return [
+        Heading(say("tables.report.units_person" if person else "tables.report.units_household")),
+        Paragraph(say("tables.report.units_words")),
+        Facts(
+            [
+                (say("tables.report.units_number"), number(units.number)),
+                (say("tables.report.units_several"), number(units.several)),
+                (say("tables.report.units_suppressed"), number(units.suppressed)),
+                (say("tables.report.units_partly"), number(units.partly)),
+                (say("tables.report.units_singled_out"), number(units.singled_out)),
             ]
         ),
     ]

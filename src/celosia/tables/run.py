@@ -26,6 +26,7 @@ from celosia.tables.options import PublishOptions
 from celosia.tables.protection import protect
 from celosia.tables.release import TableRelease
 from celosia.tables.schema import Role, Schema
+from celosia.tables.units import check_one_record_each
 
 
 def publish(
@@ -118,6 +119,9 @@ def code_data(
     options.check_population(given=population is not None)
     frame = as_frame(data)
     check_table(frame, options.schema)
+    for name in options.schema.undeclared_units:
+        cells = frame[name].drop_nulls()
+        check_one_record_each(name, cells.len(), cells.n_unique())
     return frame, code_table(
         frame, options.schema, options.sensitive, population=population, progress=progress
     )
@@ -133,7 +137,9 @@ def check_out_of_core(options: PublishOptions) -> None:
 
 def grouped_names(options: PublishOptions) -> list[str]:
     """The columns by which an engine groups a table that does not fit in memory."""
-    return [*options.schema.named(Role.QUASI_IDENTIFIER), *options.sensitive]
+    unit = options.schema.unit_column
+    names = [*options.schema.named(Role.QUASI_IDENTIFIER), *options.sensitive]
+    return names if unit is None else [*names, unit]
 
 
 def code_groups(groups: Groups, options: PublishOptions, progress: Progress) -> CodedTable:

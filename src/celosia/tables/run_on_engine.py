@@ -27,6 +27,7 @@ from celosia.tables.recoding_map import build_recoding_map
 from celosia.tables.release import EngineOutput, PublishedTable
 from celosia.tables.run import check_out_of_core, code_groups, grouped_names, released_names
 from celosia.tables.schema import Schema
+from celosia.tables.units import check_one_record_each
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,6 +103,8 @@ def publish_on_engine(
     options.schema.check_columns(types.columns)
     engine.check_target(source, target, overwrite=overwrite)
     progress(Step(Message("tables.stage.grouping_engine"), 0))
+    for name in options.schema.undeclared_units:
+        check_one_record_each(name, *engine.count_distinct(source, name))
     # Two passes over the rows. What is chosen depends on the combinations and their numbers alone;
     # the second pass refuses a row whose combination the first has not counted, and another total.
     groups = engine.count_groups(source, grouped_names(options))

@@ -2,6 +2,7 @@
 
 [table]
 other_columns = "insensitive"        # columns not named below; without it they are refused
+person = "patient"                   # whose record it is: people are counted, not records
 
 [columns.name]
 role = "identifier"
@@ -80,6 +81,8 @@ def in_column(error: InputError, name: str) -> InputError:
 
 
 Missing = Literal["refuse", "value", "suppress"]
+Unit = Literal["record", "person", "household"]
+"""What is protected, and what models count: a record, or all records of a person or household."""
 
 
 class Role(StrEnum):
@@ -153,6 +156,13 @@ class Schema:
     other_columns: Role | None = None
     """The role of columns that are not named; None refuses them, so that none is published by
     oversight."""
+    person: str | None = None
+    """The identifier that says whose record it is, where a person may have several records."""
+    household: str | None = None
+    """The identifier that says to which household a record belongs."""
+    unit: Unit | None = None
+    """What models count; the largest that is named if not given. `record` says that identifiers
+    that occur in several records are no reason to count people."""
 
     def __post_init__(self) -> None:
         if self.other_columns is not None:
@@ -167,6 +177,38 @@ class Schema:
             raise InputError("CEL-S001", twice=", ".join(map(repr, twice)))
         if self.other_columns is Role.QUASI_IDENTIFIER:
             raise InputError("CEL-S002")
+        self._check_unit()
+
+    def _check_unit(self) -> None:
+        """Name the column of the unit as an identifier, unless it has a role already."""
+        for name in (self.person, self.household):
+            if name is None:
+                continue
+            if not isinstance(name, str):
+                raise InputError("CEL-S015.not_a_name", kind=type(name).__name__)
+            role = next((column.role for column in self.columns if column.name == name), None)
+            if role is None:
+                added = (*self.columns, Column(name, Role.IDENTIFIER))
+                object.__setattr__(self, "columns", added)
+            elif role is not Role.IDENTIFIER:
+                raise InputError("CEL-S015.published", column=name, role=str(role))
+        if self.unit is None:
+            found = "household" if self.household else "person" if self.person else None
+            object.__setattr__(self, "unit", found)
+            return
+        check_choice(self.unit, get_args(Unit), "unit", str)
+        if self.unit != "record" and self.unit_column is None:
+            raise InputError("CEL-S015.no_column", unit=self.unit)
+
+    @property
+    def undeclared_units(self) -> tuple[str, ...]:
+        """The identifiers of which none may occur twice, because no unit is declared."""
+        return () if self.unit is not None else self.named(Role.IDENTIFIER)
+
+    @property
+    def unit_column(self) -> str | None:
+        """The column that tells the people or households apart; None where records are counted."""
+        return {"person": self.person, "household": self.household}.get(self.unit or "")
 
     @classmethod
     def of(
@@ -177,6 +219,9 @@ class Schema:
         sensitive: str | Iterable[str] = (),
         insensitive: str | Iterable[str] = (),
         other_columns: Role | str | None = None,
+        person: str | None = None,
+        household: str | None = None,
+        unit: Unit | None = None,
     ) -> Schema:
         """A schema from column names by role; quasi-identifiers may bring their hierarchies."""
         rules = dict(quasi_identifiers) if isinstance(quasi_identifiers, Mapping) else {}
@@ -192,7 +237,8 @@ class Schema:
         columns += [
             Column(name, role) for role, names in plain.items() for name in name_list(names)
         ]
-        return cls(tuple(columns), cast(Role | None, other_columns))
+        role = cast(Role | None, other_columns)
+        return cls(tuple(columns), role, person, household, unit)
 
     @classmethod
     def load(cls, path: str | Path) -> Schema:
@@ -211,12 +257,11 @@ class Schema:
         """A schema from the parsed content of a schema file."""
         check_keys(table, {"table", "columns"}, Message("tables.place.schema"))
         settings = section(table, "table")
-        check_keys(settings, {"other_columns"}, "[table]")
-        other = settings.get("other_columns")
+        check_keys(settings, {"other_columns", "person", "household", "unit"}, "[table]")
         columns = section(table, "columns")
         if not columns:
             raise InputError("CEL-S005")
-        return cls(tuple(_column(name, columns, folder) for name in columns), other)
+        return cls(tuple(_column(name, columns, folder) for name in columns), **settings)
 
     @property
     def quasi_identifiers(self) -> tuple[Column, ...]:

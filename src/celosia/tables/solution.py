@@ -12,6 +12,7 @@ from celosia.core.release import Provenance
 from celosia.core.release_report import seed_text
 from celosia.core.report import Block, Details, Facts, Heading, Paragraph
 from celosia.tables.recoding.search import Certificate
+from celosia.tables.units import UnitOutcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,8 @@ class Solution:
     """How many kept classes have each size."""
     search: Certificate | None
     """The account of the lattice search; Mondrian and local recoding have none."""
+    units: UnitOutcome | None = None
+    """What becomes of people or households, where these are counted instead of records."""
 
     @property
     def levels(self) -> tuple[int | None, ...]:
@@ -72,6 +75,7 @@ class Solution:
                 "columns": tuple(ColumnOutcome(**column) for column in values["columns"]),
                 "class_sizes": {int(k): v for k, v in values["class_sizes"].items()},
                 "search": values["search"] and Certificate(**values["search"]),
+                "units": (units := values.get("units")) and UnitOutcome(**units),
             }
         )
 

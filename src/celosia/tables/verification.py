@@ -21,6 +21,7 @@ from celosia.tables.hierarchies import ROOT
 from celosia.tables.models import Classes, Histogram, Model, judge_all
 from celosia.tables.options import check_schema, resolve_models, sensitive_columns
 from celosia.tables.schema import Role, Schema
+from celosia.tables.units import CodedUnits, code_units
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +89,7 @@ def check(data: Any, schema: Schema, models: Model | Iterable[Model]) -> Check:
         for column in schema.columns
         if column.name in sensitive_columns(wanted)
     ]
-    classes = _classes(columns, hidden, sensitive, None)
+    classes = _classes(columns, hidden, sensitive, None, _units(frame, schema, sensitive))
     checks = []
     for model in wanted:
         satisfied = judge_all(classes, [model]).satisfied
@@ -103,6 +104,22 @@ def check(data: Any, schema: Schema, models: Model | Iterable[Model]) -> Check:
     return Check(
         int(classes.sizes.sum()), int(hidden.sum()), int(classes.sizes.size), tuple(checks)
     )
+
+
+def _units(
+    frame: pl.DataFrame, schema: Schema, sensitive: Sequence[CodedSensitive]
+) -> CodedUnits | None:
+    """The people or households of a table that still has their column.
+
+    Raises:
+        InputError: CEL-P069 it has not, and whose records these are cannot be known.
+    """
+    name = schema.unit_column
+    if name is None:
+        return None
+    if name not in frame.columns:
+        raise InputError("CEL-P069", column=name, unit=schema.unit)
+    return code_units(frame[name]).with_values(sensitive)
 
 
 def _check_table(frame: pl.DataFrame, schema: Schema) -> None:
@@ -128,7 +145,7 @@ def judge_released(
         PrivacyError: CEL-P005 a class fails; the release must not leave the house.
     """
     apart = dropped or not joins_suppressed(released, hidden)
-    classes = _classes(released, hidden & apart, table.sensitive, table.counts)
+    classes = _classes(released, hidden & apart, table.sensitive, table.counts, table.units)
     counted = any(model.needs_population for model in models)
     if counted or not judge_all(classes, models).satisfied.all():
         raise PrivacyError("CEL-P005")
@@ -158,9 +175,9 @@ def promises_broken(
     if not hidden.any():
         return ()
     nowhere = [pl.Series(np.zeros(hidden.size, dtype=np.int8))]
-    crowd = _classes(nowhere, ~hidden, table.sensitive, table.counts)
+    crowd = _classes(nowhere, ~hidden, table.sensitive, table.counts, table.units)
     alone = [model for model in models if not (model.judges_table or model.needs_population)]
-    return tuple(model.promise() for model in alone if not model.holds(crowd).all())
+    return tuple(m.promise() for m in alone if not judge_all(crowd, [m]).satisfied.all())
 
 
 def _classes(
@@ -168,6 +185,7 @@ def _classes(
     hidden: NDArray[np.bool_],
     sensitive: Sequence[CodedSensitive],
     counts: NDArray[np.int64] | None,
+    units: CodedUnits | None,
 ) -> Classes:
     """The classes of those who are not hidden, by the labels they show."""
     codes = pl.DataFrame(
@@ -176,6 +194,8 @@ def _classes(
     group = codes.select(pl.struct(pl.all()).rank("dense") - 1).to_series().to_numpy()
     class_of = group.astype(np.int64)
     number = int(class_of.max(initial=-1)) + 1
+    if units is not None:
+        return units.some(np.flatnonzero(~hidden)).classes(class_of, number)
     shown = None if counts is None else counts[~hidden]
     sizes = np.zeros(number, dtype=np.int64)
     np.add.at(sizes, class_of, 1 if shown is None else shown)

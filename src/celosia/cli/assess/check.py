@@ -18,6 +18,7 @@ def check(
     table: options.Input,
     models: options.ModelOptions,
     schema: options.ReleasedSchemaOptions,
+    unit: options.UnitOptions,
     reading: options.Reading,
     outputs: JsonOutputs,
 ) -> None:
@@ -38,7 +39,7 @@ def check(
     from celosia.core.progress import Step
 
     wanted = models.load()
-    roles = schema.load(other_columns="insensitive")
+    roles = unit.of(schema.load(other_columns="insensitive"))
     with outputs.working() as progress:
         frame = read_released(table, roles, reading)
         progress(Step(Message("cli.step.checking_classes"), 0))

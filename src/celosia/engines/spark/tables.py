@@ -242,6 +242,17 @@ class SparkTables(TableEngine):
         self._rows[source] = int(sizes.sum())
         return Groups(pl.DataFrame(values), sizes)
 
+    def count_distinct(self, source: Place, column: str) -> tuple[int, int]:
+        """Count on the cluster, see `TableEngine.count_distinct`."""
+        from pyspark.sql import functions as F  # noqa: N812 - its usual name
+
+        cell = place(list(self.columns(source)).index(column))
+        counted = run(
+            self._session,
+            lambda: self._scan(source).agg(F.count(cell), F.count_distinct(cell)).collect(),
+        )
+        return int(counted[0][0]), int(counted[0][1])
+
     def recode(
         self,
         source: Place,

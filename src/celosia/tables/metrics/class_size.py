@@ -41,6 +41,8 @@ class DiscernibilityMeasure(Measure):
     def score(self, outcome: Outcome) -> float:
         """Exact: a sum of whole numbers."""
         kept = outcome.kept_sizes
+        if self._rows >= 2**31:  # weights of units may be large
+            return float((kept.astype(np.float64) ** 2).sum()) + self._rows * outcome.suppressed
         return float(int((kept * kept).sum()) + self._rows * outcome.suppressed)
 
     def share(self, score: float) -> float:

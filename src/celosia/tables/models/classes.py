@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from celosia.tables.models.units import UnitHistogram
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,12 +109,14 @@ class Classes:
     """
 
     sizes: NDArray[np.int64]
-    """Records of each class; never 0."""
+    """Records of each class, or units where these are counted; never 0."""
     histograms: Mapping[str, Histogram] = field(default_factory=dict)
     population: NDArray[np.int64] | None = None
     """People of the population that fit each class, records of the table included."""
     unmatched: int = 0
     """Classes of the population without a record of the table."""
+    units: Mapping[str, UnitHistogram] | None = None
+    """Where people or households are counted, the values of the units of each class by column."""
 
     def where(self, chosen: NDArray[np.bool_]) -> Classes:
         """Some of the classes; the population of the others counts as unmatched."""
@@ -120,4 +126,7 @@ class Classes:
             sizes=self.sizes[chosen],
             histograms={name: each.where(chosen) for name, each in self.histograms.items()},
             population=None if self.population is None else self.population[chosen],
+            units=None
+            if self.units is None
+            else {name: each.where(chosen) for name, each in self.units.items()},
         )

@@ -80,6 +80,11 @@ class EntropyDiversity(SensitiveModel):
     column: str | None = parameter(None, like=SENSITIVE_COLUMN)
 
     @property
+    def counts_units(self) -> bool:
+        """The corrected estimate is not concave in the counts."""
+        return not self.corrected
+
+    @property
     def smallest(self) -> int:
         """The entropy of n records is at most log n, and l values need l records."""
         return math.ceil(self.l - SLACK)

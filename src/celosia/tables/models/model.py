@@ -79,6 +79,15 @@ class Model(Method, ABC):
         return False
 
     @property
+    def counts_units(self) -> bool:
+        """Whether the model can be judged where a unit has several records (see `models.units`).
+
+        Then a class that fails, if units with several values choose among these as they like,
+        fails already if all of them choose the same one.
+        """
+        return not self.needs_population
+
+    @property
     def smallest(self) -> int:
         """No class with fewer records can meet the model."""
         return 1
@@ -125,10 +134,26 @@ def judge_all(classes: Classes, models: Sequence[Model]) -> Verdict:
     must_go = np.zeros(classes.sizes.size, dtype=np.int64)
     for model in models:
         if not model.judges_table:
-            verdict = model.judge(classes)
+            verdict = model.judge(classes) if classes.units is None else judge_units(model, classes)
             satisfied &= verdict.satisfied
             np.maximum(must_go, verdict.must_go, out=must_go)
     return Verdict(_kept_together(classes, satisfied, models), must_go)
+
+
+def judge_units(model: Model, classes: Classes) -> Verdict:
+    """What a model says of classes that count units; all records must go, or no number is known.
+
+    Why is said in `models.units`.
+    """
+    must_go = np.where(classes.sizes < model.smallest, classes.sizes, 0)
+    if not isinstance(model, SensitiveModel):
+        return Verdict(model.holds(classes), must_go)
+    satisfied = np.ones(classes.sizes.size, dtype=np.bool_)
+    name = model.histogram(classes).column.name
+    assert classes.units is not None
+    for chosen, histogram in classes.units[name].worst_cases():
+        satisfied[chosen] &= model.holds(Classes(classes.sizes[chosen], {name: histogram}))
+    return Verdict(satisfied, must_go)
 
 
 def _kept_together(

@@ -114,7 +114,7 @@ def explore_lattice(
         tried += 1
         outcome = lattice.evaluate(node, models)
         if outcome.suppressed <= allowed:
-            sizes = outcome.kept_sizes
+            sizes = outcome.kept_units
             solutions.append(
                 ExploredSolution(
                     node,

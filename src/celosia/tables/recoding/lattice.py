@@ -18,6 +18,7 @@ from celosia.core.errors import InputError
 from celosia.tables.coded_table import CodedColumn, CodedSensitive, CodedTable
 from celosia.tables.metrics.loss import LossScale
 from celosia.tables.models import Classes, Histogram, Model, Verdict, judge_all
+from celosia.tables.models.units import unit_classes
 from celosia.tables.recoding import _kernels
 from celosia.tables.recoding.roll_up import (
     BitField,
@@ -29,6 +30,7 @@ from celosia.tables.recoding.roll_up import (
     merge_histogram,
     pack,
 )
+from celosia.tables.units import CodedUnits
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +49,15 @@ class Outcome:
 
     @property
     def kept_sizes(self) -> NDArray[np.int64]:
-        """The number of records of each class that is kept."""
+        """The number of records of each class that is kept; weights, where units are counted."""
         return self.table.sizes[self.kept]
+
+    @property
+    def kept_units(self) -> NDArray[np.int64]:
+        """The number of units, or else records, of each class that is kept."""
+        if self.table.units is None:
+            return self.kept_sizes
+        return np.diff(self.table.histograms[0].starts)[self.kept]
 
 
 class Lattice:
@@ -59,6 +68,8 @@ class Lattice:
         counts: or for this many records, where the table was grouped before.
         sensitive: the sensitive columns that models ask about.
         population: the leaves of the population that the table is a sample of, column by column.
+        units: the people or households that models count, instead of `counts` and `sensitive`;
+            what is added up are then their weights.
     """
 
     def __init__(
@@ -68,8 +79,11 @@ class Lattice:
         *,
         sensitive: Sequence[CodedSensitive] = (),
         population: Sequence[NDArray[np.int32]] | None = None,
+        units: CodedUnits | None = None,
     ):
         self.columns = tuple(columns)
+        if units is not None:
+            counts, sensitive = units.weights, _unit_columns(units)
         rows = columns[0].leaf_of_row.size
         self.rows = rows if counts is None else int(counts.sum())
         self.shape: Node = tuple(column.hierarchy.levels for column in columns)
@@ -104,6 +118,7 @@ class Lattice:
             _add_up(self._combination_of, counts, first.size),
             tuple(_histogram(each, self._combination_of, first.size, counts) for each in sensitive),
             None if population is None else _add_up(combination_of[rows:], None, first.size),
+            None if units is None else units.values,
         )
         self._roll_up = RollUp(self._base, self._packed)
         self.leaf_counts = [
@@ -121,7 +136,11 @@ class Lattice:
         """
         part = table if rows is None else table.some(rows)
         lattice = cls(
-            part.columns, part.counts, sensitive=part.sensitive, population=part.population
+            part.columns,
+            part.counts,
+            sensitive=part.sensitive,
+            population=part.population,
+            units=part.units,
         )
         raw = lattice.class_table((0,) * len(part.columns))
         if raw.population is not None and (raw.population < raw.sizes).any():
@@ -234,6 +253,8 @@ def judge_table(table: ClassTable, models: Sequence[Model]) -> Verdict:
     """What the models say of each class of a table; classes without records are not kept."""
     classes, occupied = _classes(table)
     verdict = judge_all(classes, models)
+    if table.units is not None:  # all records of a class must go, whatever they weigh, or none
+        return Verdict(verdict.satisfied, np.where(verdict.must_go > 0, table.sizes, 0))
     if occupied is None:
         return verdict
     satisfied = np.zeros(table.sizes.size, dtype=np.bool_)
@@ -244,6 +265,8 @@ def judge_table(table: ClassTable, models: Sequence[Model]) -> Verdict:
 
 def _classes(table: ClassTable) -> tuple[Classes, NDArray[np.bool_] | None]:
     """The table as models see it, and which of its classes they see if not all."""
+    if table.units is not None:
+        return unit_classes(table.histograms[0], table.histograms[1:], table.units), None
     classes = Classes(
         table.sizes, {each.column.name: each for each in table.histograms}, table.population
     )
@@ -251,6 +274,14 @@ def _classes(table: ClassTable) -> tuple[Classes, NDArray[np.bool_] | None]:
         return classes, None
     occupied = table.sizes > 0
     return replace(classes.where(occupied), unmatched=int((~occupied).sum())), occupied
+
+
+def _unit_columns(units: CodedUnits) -> list[CodedSensitive]:
+    """The units, and the pairs of unit and value, as columns of which histograms are kept."""
+    return [
+        CodedSensitive(units.as_column, units.of_row),
+        *(CodedSensitive(each.as_column, each.pair_of_row) for each in units.values),
+    ]
 
 
 def _histogram(

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from celosia.tables.hierarchies import Hierarchy
 from celosia.tables.models import Histogram
+from celosia.tables.models.units import UnitValues
 from celosia.tables.recoding import _kernels
 
 WORD_BITS = 64
@@ -118,6 +119,9 @@ class ClassTable:
     sizes: NDArray[np.int64] = field(repr=False)
     histograms: tuple[Histogram, ...] = ()
     population: NDArray[np.int64] | None = field(default=None, repr=False)
+    units: tuple[UnitValues, ...] | None = field(default=None, repr=False)
+    """Where units are counted: the first histogram is of the units, the others are of pairs of unit
+    and value, which mean this. Sizes are then weights (see `tables.units`)."""
 
     @property
     def weight(self) -> int:
@@ -210,6 +214,7 @@ class RollUp:
             self._sizes[:classes].copy(),
             tuple(merge_histogram(each, class_of, classes) for each in source.histograms),
             None if population is None else _kernels.add_up(class_of, population, classes),
+            source.units,
         )
 
 

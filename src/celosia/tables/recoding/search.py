@@ -106,9 +106,8 @@ def infeasibility_error(
     rows = int(one_class.sizes.sum())
     smallest = max(model.smallest for model in models)
     if rows < smallest:
-        return PrivacyError(
-            "CEL-P001.too_few_rows", promises=promises, rows=rows, smallest=smallest
-        )
+        few = "CEL-P001.too_few_rows" if one_class.units is None else "CEL-P001.too_few_units"
+        return PrivacyError(few, promises=promises, rows=rows, smallest=smallest)
     reasons = [
         reason for model in models if (reason := model.why_infeasible(one_class)) is not None
     ]

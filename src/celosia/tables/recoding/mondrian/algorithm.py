@@ -34,6 +34,7 @@ from celosia.tables.recoding.mondrian.cuts import Judge, cut_by_counts, cut_by_j
 from celosia.tables.recoding.mondrian.partition import Partition
 from celosia.tables.recoding.mondrian.rank_table import RankTable
 from celosia.tables.recoding.search import infeasibility_error
+from celosia.tables.units import CodedUnits
 
 
 def partition(
@@ -44,6 +45,7 @@ def partition(
     relaxed: bool = False,
     weights: Sequence[float] | None = None,
     counts: NDArray[np.int64] | None = None,
+    units: CodedUnits | None = None,
     progress: Progress = silent,
 ) -> Partition:
     """Cut a table into classes that meet every model and are as small as Mondrian finds them.
@@ -57,6 +59,7 @@ def partition(
             sooner and keeps finer labels. 1 for each if not given.
         counts: how many records each row stands for, where the table was grouped before; cuts must
             then not be relaxed, for these tell records of a row apart.
+        units: the people or households that models count; `counts` are then weights.
         progress: called as the work proceeds; may raise `Cancelled`.
 
     Raises:
@@ -76,8 +79,8 @@ def partition(
     rank_table = RankTable(
         columns, _weights(weights, len(columns)), relaxed=bool(relaxed), counts=counts
     )
-    counting = all(isinstance(model, KAnonymity) for model in models)
-    judge = Judge(rank_table, models, () if counting else sensitive)
+    counting = units is None and all(isinstance(model, KAnonymity) for model in models)
+    judge = Judge(rank_table, models, () if counting else sensitive, units)
     whole = judge.classes(np.array([[0, rank_table.records]], dtype=np.int64))
     least = max(model.smallest for model in models)
     if int(whole.sizes[0]) < least or not judge_all(whole, models).satisfied.all():
@@ -89,7 +92,7 @@ def partition(
     cut = Partition.of(rank_table)
     merged = cut.merge_equal_labels()
     if merged is not cut:
-        _check_joined(merged, models, () if counting else sensitive, counts)
+        _check_joined(merged, models, () if counting else sensitive, counts, units)
     return merged
 
 
@@ -116,17 +119,18 @@ def _check_joined(
     models: Sequence[Model],
     sensitive: Sequence[CodedSensitive],
     counts: NDArray[np.int64] | None,
+    units: CodedUnits | None,
 ) -> None:
     """Models that hold for each of two classes hold for both as one, all that we know of."""
+    class_of = joined.class_of_row.astype(np.int64)
     histograms = {
         each.column.name: Histogram.of_rows(
-            each.column,
-            joined.class_of_row.astype(np.int64),
-            each.value_of_row,
-            joined.classes,
-            counts,
+            each.column, class_of, each.value_of_row, joined.classes, counts
         )
         for each in sensitive
     }
-    if not judge_all(Classes(joined.sizes, histograms), models).satisfied.all():
+    classes = Classes(joined.sizes, histograms)
+    if units is not None:
+        classes = units.classes(class_of, joined.classes)
+    if not judge_all(classes, models).satisfied.all():
         raise PrivacyError("CEL-P042")

@@ -12,9 +12,11 @@ from numpy.typing import NDArray
 from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step
 from celosia.tables.coded_table import CodedSensitive
-from celosia.tables.models import Classes, Histogram, Model, judge_all
+from celosia.tables.models import Classes, Histogram, Model, SensitiveColumn, judge_all
+from celosia.tables.models.units import unit_classes
 from celosia.tables.recoding.mondrian import _kernels
 from celosia.tables.recoding.mondrian.rank_table import Nodes, RankTable
+from celosia.tables.units import CodedUnits
 
 STAGE = "tables.stage.partitioning"
 SHARES = 16
@@ -81,22 +83,36 @@ class Judge:
     """What the models say of stretches of a sheet."""
 
     def __init__(
-        self, rank_table: RankTable, models: Sequence[Model], sensitive: Sequence[CodedSensitive]
+        self,
+        rank_table: RankTable,
+        models: Sequence[Model],
+        sensitive: Sequence[CodedSensitive],
+        units: CodedUnits | None = None,
     ):
         self._sheet = rank_table
         self._models = models
         self._sensitive = sensitive
+        self._units = units
 
     def classes(self, nodes: Nodes) -> Classes:
         """The stretches as the models see them."""
+        if self._units is not None:
+            members = self._histogram(nodes, self._units.as_column, self._units.of_row)
+            values = self._units.values
+            pairs = [self._histogram(nodes, e.as_column, e.pair_of_row) for e in values]
+            return unit_classes(members, pairs, values)
         histograms = {}
         for each in self._sensitive:
-            column = each.column
-            entries = _kernels.histogram(
-                nodes, self._sheet.rows, each.value_of_row, column.totals.size, self._sheet.counts
-            )
-            histograms[column.name] = Histogram(column, *entries)
+            histograms[each.column.name] = self._histogram(nodes, each.column, each.value_of_row)
         return Classes(self._sheet.sizes(nodes), histograms)
+
+    def _histogram(
+        self, nodes: Nodes, column: SensitiveColumn, value_of_row: NDArray[np.int32]
+    ) -> Histogram:
+        entries = _kernels.histogram(
+            nodes, self._sheet.rows, value_of_row, column.totals.size, self._sheet.counts
+        )
+        return Histogram(column, *entries)
 
     def __call__(self, nodes: Nodes) -> NDArray[np.bool_]:
         """Whether each of the stretches meets every model."""
