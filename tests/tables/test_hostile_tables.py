@@ -30,7 +30,7 @@ from celosia.tables import (
 )
 from celosia.tables.coded_table import code_column
 from celosia.tables.metrics import Loss
-from celosia.tables.recoding import Lattice, greedy_search
+from celosia.tables.recoding import Lattice, anytime_search
 
 NAN = float("nan")
 
@@ -146,6 +146,6 @@ def test_the_account_of_a_descent_adds_up() -> None:
     columns = [code_column(table[name], Column(name, Role.QUASI_IDENTIFIER)) for name in "ab"]
     lattice = Lattice(columns)
     models: list[Model] = [KAnonymity(2)]
-    account = greedy_search(lattice, models, suppression=0.4).certificate
+    account = anytime_search(lattice, models, suppression=0.4).certificate
     assert account.evaluated <= account.nodes == lattice.nodes
     assert account.evaluated + account.closed_by_bound + account.still_open == account.nodes

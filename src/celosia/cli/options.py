@@ -98,7 +98,7 @@ OtherModels = Annotated[
 MetricName = Annotated[
     str | None,
     "--metric NAME",
-    "Metric to minimise: loss (the default), precision, height, discernibility, "
+    "Metric to minimise: loss (the default), arithmetic-loss, precision, height, discernibility, "
     "average-class-size, entropy or ambiguity.",
 ]
 Weights = Annotated[

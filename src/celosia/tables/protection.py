@@ -22,12 +22,12 @@ from celosia.tables.recoding import (
     Lattice,
     Node,
     SearchResult,
+    anytime_search,
     find_optimum,
-    greedy_search,
     is_searchable,
     mondrian,
 )
-from celosia.tables.recoding.greedy import evaluate_levels
+from celosia.tables.recoding.chosen_levels import evaluate_levels
 from celosia.tables.recoding.search import Certificate, allowance
 from celosia.tables.units import UnitOutcome
 from celosia.tables.verification import joins_suppressed, judge_released, promises_broken
@@ -74,7 +74,7 @@ def loss_score(options: PublishOptions, lattice: Lattice, leaf_sums: Sequence[in
     """The score of a recoding that is no node; only the loss can be had of one."""
     assert isinstance(options.metric, Loss)
     measure = options.metric.over(lattice)
-    return measure.share(measure.product(leaf_sums))
+    return measure.share(measure.score_of(leaf_sums))
 
 
 def _at_one_node(lattice: Lattice, found: SearchResult) -> LatticeRecoding:
@@ -133,7 +133,7 @@ def _search(
     if options.levels is not None:
         return evaluate_levels(lattice, options.levels, options.models, suppression, options.metric)
     if not is_searchable(lattice) and isinstance(options.metric, Loss):
-        search = partial(greedy_search, metric=options.metric)
+        search = partial(anytime_search, metric=options.metric)
     else:
         search = partial(find_optimum, metric=options.metric)
     return search(

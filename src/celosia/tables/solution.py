@@ -199,6 +199,7 @@ def format_count(count: int) -> Message:
 
 _METRICS = {
     "loss": "tables.metric.loss",
+    "arithmetic-loss": "tables.metric.arithmetic_loss",
     "precision": "tables.metric.precision",
     "height": "tables.metric.height",
     "ambiguity": "tables.metric.ambiguity",

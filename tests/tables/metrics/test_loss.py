@@ -43,7 +43,7 @@ def test_the_loss_of_a_column_is_its_share_of_the_way_up(
 def test_the_loss_of_the_table_is_the_shifted_geometric_mean() -> None:
     # (1 + 1/2)(1 + 1/3) = 2; of two columns the square root.
     assert TWO.total((6, 8)) == pytest.approx(sqrt(2) - 1, abs=TEN_DECIMALS)
-    assert MEASURE.product((6, 8)) == pytest.approx(2, abs=2 * TEN_DECIMALS)
+    assert MEASURE.score_of((6, 8)) == pytest.approx(2, abs=2 * TEN_DECIMALS)
 
 
 def test_the_loss_of_a_column_is_cut_after_ten_decimals() -> None:
@@ -69,7 +69,7 @@ def test_suppressing_everybody_is_as_bad_as_the_top() -> None:
 @given(st.integers(4, 8), st.integers(4, 8), st.integers(4, 16), st.integers(4, 16))
 def test_more_leaves_never_mean_less_loss(a: int, b: int, c: int, d: int) -> None:
     low, high = (min(a, b), min(c, d)), (max(a, b), max(c, d))
-    assert MEASURE.product(low) <= MEASURE.product(high)
+    assert MEASURE.score_of(low) <= MEASURE.score_of(high)
     assert TWO.total(low) <= TWO.total(high) + 1e-12  # roots round, products do not
 
 

@@ -47,6 +47,17 @@ def loss(release: Release) -> float:
     return (total - 1) / (most - 1)
 
 
+def arithmetic_loss(release: Release) -> float:
+    """The mean over the columns of the share of the way that their cells have gone."""
+    rows, total, weights = len(release.rows), 0.0, 0.0
+    for column, paths in enumerate(release.hierarchies):
+        cells = [release.leaves(column, record) - 1 for record in range(rows)]
+        share = sum(cells) / (rows * (len(paths) - 1)) if len(paths) > 1 else 0.0
+        total += release.weight(column) * share
+        weights += release.weight(column)
+    return total / weights
+
+
 def precision(release: Release) -> float:
     """The share of the way up, averaged over cells; suppressed cells went all the way."""
     total = weights = 0.0
@@ -113,6 +124,7 @@ def ambiguity(release: Release) -> float:
 
 PLAIN_METRICS: dict[str, Callable[[Release], float]] = {
     "loss": loss,
+    "arithmetic-loss": arithmetic_loss,
     "precision": precision,
     "height": height,
     "discernibility": discernibility,

@@ -128,3 +128,49 @@ def test_merged_histograms_add_up_by_value(
         part = slice(merged[0][number], merged[0][number + 1])
         got = list(zip(merged[1][part].tolist(), merged[2][part].tolist(), strict=True))
         assert got == sorted(expected.items())
+
+
+@settings(max_examples=100)
+@given(
+    st.lists(st.tuples(st.integers(0, 9) | words, st.integers(0, 3)), min_size=1, max_size=60),
+    st.lists(words, min_size=1, max_size=4),
+)
+def test_group_hashes_counts_rows_whose_changed_hashes_are_equal(
+    rows: list[tuple[int, int]], change: list[int]
+) -> None:
+    table = change if len(change) > 1 else [0] * 4  # one entry changes nothing
+    table = (table * 4)[:4]
+    size = len(rows)
+    counts = np.arange(1, size + 1)
+    out, sizes = np.empty(size, dtype=np.uint64), np.empty(size, dtype=np.int64)
+    class_of = np.empty(size, dtype=np.int32)
+    slots = np.zeros(_kernels.slots_for(size), dtype=np.int64)
+    classes = _kernels.group_hashes(
+        np.array([key for key, _ in rows], dtype=np.uint64),
+        np.array([code for _, code in rows], dtype=np.int32),
+        np.array(table if len(change) > 1 else change, dtype=np.uint64),
+        counts,
+        slots,
+        1,
+        out,
+        sizes,
+        class_of,
+    )
+    keys = [key ^ table[code] for key, code in rows]
+    numbers = {key: number for number, key in enumerate(dict.fromkeys(keys))}
+    assert classes == len(numbers)
+    assert class_of.tolist() == [numbers[key] for key in keys]
+    totals = [sum(n + 1 for n, key in enumerate(keys) if key == each) for each in numbers]
+    assert sizes[:classes].tolist() == totals
+
+
+def test_rows_are_found_by_their_class_and_their_figures_added_up() -> None:
+    class_of = np.array([0, 1, 0, 2], dtype=np.int32)
+    out = np.empty(4, dtype=np.int32)
+    found = _kernels.rows_where(np.array([True, False, True]), class_of, out)
+    rows = out[:found]
+    assert rows.tolist() == [0, 2, 3]
+    counts, codes = np.array([1, 9, 2, 3]), np.array([0, 1, 1, 0], dtype=np.int32)
+    assert _kernels.leaves_at(rows, counts, codes, np.array([5, 7])) == 5 + 2 * 7 + 3 * 5
+    figures = np.array([[1, 10], [2, 20], [3, 30], [4, 40]], dtype=np.int32)
+    assert _kernels.sum_rows(rows, counts, figures).tolist() == [19, 190]

@@ -2,8 +2,9 @@
 
 A kept cell counts the leaves that share its label, a suppressed one all leaves of the column. The
 column's loss is that sum scaled to [0, 1], and the table's loss the geometric mean of `1 + loss`
-over the columns, less 1: the default quality measure of ARX. All sums are whole numbers, so the
-result does not depend on the order in which classes are visited.
+over the columns, less 1: the default quality measure of ARX. The arithmetic mean over the columns
+can be kept least instead. All sums are whole numbers, so the result does not depend on the order in
+which classes are visited.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import floor, prod
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +28,9 @@ from celosia.tables.metrics.metric import (
 
 if TYPE_CHECKING:
     from celosia.tables.recoding.lattice import Lattice, Outcome
+
+Mean = Literal["geometric", "arithmetic"]
+"""How the losses of the columns become one: the geometric mean of `1 + loss`, or the plain mean."""
 
 DIGITS = 1e10
 """ARX cuts a column's loss after ten decimals; the published figures have it so."""
@@ -83,47 +87,66 @@ class Loss(Metric):
 
     method_name: ClassVar[str] = "loss"
 
+    mean: ClassVar[Mean] = "geometric"
+
     weights: Mapping[str, float] = field(default_factory=dict, metadata=WEIGHTS)
 
     def over(self, lattice: Lattice) -> LossMeasure:
         """The loss over one table's lattice."""
         names = [column.name for column in lattice.columns]
-        return LossMeasure(lattice.loss, column_weights(self.weights, names))
+        return LossMeasure(lattice.loss, column_weights(self.weights, names), self.mean)
+
+
+@dataclass(frozen=True)
+class ArithmeticLoss(Loss):
+    """The arithmetic mean of the losses of the columns, where `loss` has a geometric one.
+
+    To lose one column whole or two by half is the same here; `loss` prefers the former.
+    """
+
+    method_name: ClassVar[str] = "arithmetic-loss"
+    mean: ClassVar[Mean] = "arithmetic"
 
 
 class LossMeasure(Measure):
-    """The product of `1 + weight * loss` over the columns.
+    """The product of `1 + weight * loss` over the columns, or the sum of `weight * loss`.
 
     It orders nodes as the loss does, and rounding never turns the order around: each step is
     monotone also in floating point, which a root need not be.
     """
 
-    def __init__(self, scale: LossScale, weights: NDArray[np.float64]):
+    def __init__(self, scale: LossScale, weights: NDArray[np.float64], mean: Mean = "geometric"):
         self.scale = scale
         self.weights: list[float] = weights.tolist()
-        self.factors = [
-            np.array([1.0 + weight * scale.column(column, total) for total in totals])
-            for column, (weight, totals) in enumerate(
-                zip(self.weights, scale.leaf_sums, strict=True)
-            )
-        ]
-        """For each column and level, its part of the product with nothing suppressed."""
+        self._is_product = mean == "geometric"
+        self._base = 1.0 if self._is_product else 0.0
+        self.combine: np.ufunc = np.multiply if self._is_product else np.add
+        """What makes a score from the parts of the columns."""
         self._lines = [self._line(column) for column in range(len(self.weights))]
 
     @cached_property
     def floors(self) -> NDArray[np.float64]:  # type: ignore[override]  # made when asked for
         """With nothing suppressed; the array of a huge lattice would not fit into memory."""
-        return over_all_nodes(self.factors, np.multiply)
+        columns = range(len(self.weights))
+        return over_all_nodes([self.parts(column, 0) for column in columns], self.combine)
+
+    @property
+    def least(self) -> float:
+        """The score of the raw table, below which none can fall."""
+        return self._base
+
+    def parts(self, column: int, must_go: int) -> NDArray[np.float64]:
+        """For each level of a column, the least part of the score if so many records must go."""
+        weight = self.weights[column]
+        return np.array([self._base + weight * _cut(line, must_go) for line in self._lines[column]])
 
     def floor(self, node: Sequence[int], must_go: int) -> float:
         """Each record that must go costs at least the leaves that its widest label lacks."""
-        product = 1.0
-        for weight, line, level in zip(self.weights, self._lines, node, strict=True):
-            more, slope, span = line[level]
-            # As `LossScale.column`, without the calls: this is asked of thousands of nodes.
-            loss = floor((more + must_go * slope) / span * DIGITS) / DIGITS
-            product *= 1.0 + weight * loss
-        return product
+        score = self._base
+        for weight, lines, level in zip(self.weights, self._lines, node, strict=True):
+            part = self._base + weight * _cut(lines[level], must_go)
+            score = score * part if self._is_product else score + part
+        return score
 
     def _line(self, column: int) -> list[tuple[int, int, int]]:
         """For each level, the leaves beyond the raw ones, what each who goes adds, and the most."""
@@ -137,15 +160,24 @@ class LossMeasure(Measure):
         ]
 
     def score(self, outcome: Outcome) -> float:
-        """The product at an evaluated node."""
-        return self.product(outcome.leaf_sums)
+        """The product or the sum at an evaluated node."""
+        return self.score_of(outcome.leaf_sums)
 
-    def product(self, leaf_sums: Sequence[int]) -> float:
-        """What the search minimises."""
-        return prod(1.0 + loss for loss in self.scale.columns(leaf_sums, self.weights))
+    def score_of(self, leaf_sums: Sequence[int]) -> float:
+        """What the search keeps least."""
+        losses = self.scale.columns(leaf_sums, self.weights)
+        return prod(1.0 + loss for loss in losses) if self._is_product else sum(losses)
 
     def share(self, score: float) -> float:
-        """The geometric mean less 1, over the most it can be with these weights."""
+        """The mean over the columns, over the most it can be with these weights."""
+        if not self._is_product:
+            return min(1.0, score / sum(self.weights))
         root = 1 / len(self.weights)
         most = float(prod((1.0 + weight) ** root for weight in self.weights)) - 1.0
         return min(1.0, float((score**root - 1.0) / most))
+
+
+def _cut(line: tuple[int, int, int], must_go: int) -> float:
+    """As `LossScale.column`, of what is known of a level."""
+    more, slope, span = line
+    return floor((more + must_go * slope) / span * DIGITS) / DIGITS

@@ -329,3 +329,78 @@ def suppressed_leaves(
             code = (keys[row, np.int64(places[column, 0])] >> places[column, 1]) & places[column, 2]
             out[column] += counts[row] * leaves[places[column, 3] + code]
     return suppressed
+
+
+@njit(cache=True, nogil=True)
+def group_hashes(
+    hashes: Array,
+    codes: Array,
+    change: Array,
+    counts: Array,
+    slots: Array,
+    stamp: int,
+    out_hashes: Array,
+    out_counts: Array,
+    class_of: Array,
+) -> int:
+    """Number the classes of rows with equal hashes, and count their records; how many there are.
+
+    The hash of a row is first changed by what `change` has for its code, unless that is of one
+    entry. Slots are as in `roll_up`; classes are numbered by first appearance.
+    """
+    shift, last = _slot_bits(hashes.size)
+    changes = change.size > 1
+    classes = 0
+    for row in range(hashes.size):
+        key = hashes[row]
+        if changes:
+            key ^= change[codes[row]]
+        slot = np.int64(key >> shift)
+        while True:
+            entry = slots[slot]
+            if entry >> 32 != stamp:
+                slots[slot] = stamp << 32 | classes
+                out_hashes[classes] = key
+                out_counts[classes] = counts[row]
+                found = classes
+                classes += 1
+                break
+            found = entry & 0xFFFFFFFF
+            if out_hashes[found] == key:
+                out_counts[found] += counts[row]
+                break
+            slot = (slot + 1) & last
+        class_of[row] = found
+    return classes
+
+
+@njit(cache=True, nogil=True)
+def rows_where(chosen: Array, class_of: Array, out: Array) -> int:
+    """Write the rows whose class is chosen, and say how many they are."""
+    found = 0
+    for row in range(class_of.size):
+        if chosen[class_of[row]]:
+            out[found] = row
+            found += 1
+    return found
+
+
+@njit(cache=True, nogil=True)
+def leaves_at(rows: Array, counts: Array, codes: Array, leaves: Array) -> int:
+    """The sum over the records of some rows of the leaves that their code has."""
+    total = 0
+    for each in range(rows.size):
+        row = rows[each]
+        total += counts[row] * leaves[codes[row]]
+    return total
+
+
+@njit(cache=True, nogil=True)
+def sum_rows(rows: Array, counts: Array, figures: Array) -> Array:
+    """For each column, the sum over the records of some rows of their figures."""
+    sums = np.zeros(figures.shape[1], dtype=np.int64)
+    for each in range(rows.size):
+        row = rows[each]
+        for column in range(figures.shape[1]):
+            sums[column] += counts[row] * figures[row, column]
+    return sums

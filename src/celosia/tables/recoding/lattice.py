@@ -206,6 +206,13 @@ class Lattice:
         """For each column and level: raw code -> code there."""
         return [packed.codes for packed in self._packed]
 
+    def leaves_by_level(self) -> list[list[NDArray[np.int64]]]:
+        """For each column and level: raw code -> how many leaves its label there stands for."""
+        return [
+            [leaves[codes] for leaves, codes in zip(packed.leaves, packed.codes, strict=True)]
+            for packed in self._packed
+        ]
+
     def labels_in_data(self) -> list[list[int]]:
         """For each column and level, how many labels occur."""
         return [[leaves.size for leaves in packed.leaves] for packed in self._packed]

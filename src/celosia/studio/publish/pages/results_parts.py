@@ -80,6 +80,7 @@ def metric_name(metric: str) -> str:
     """What a metric is called, as the name of an axis."""
     return {
         "loss": _("Loss"),
+        "arithmetic-loss": _("Mean loss"),
         "precision": _("Precision loss"),
         "height": _("Height"),
         "discernibility": _("Discernibility"),

@@ -14,6 +14,7 @@ from celosia.studio.widgets.text import heading, quiet
 
 METRICS = (
     "loss",
+    "arithmetic-loss",
     "precision",
     "height",
     "discernibility",
@@ -113,6 +114,7 @@ def _metric(workbench: PublishWorkbench) -> None:
 
     labels = {
         "loss": _("loss: how many values a label stands for"),
+        "arithmetic-loss": _("arithmetic loss: the plain mean over the columns"),
         "precision": _("precision: how high the levels are"),
         "height": _("height: the sum of the levels"),
         "discernibility": _("discernibility: records that cannot be told apart"),
