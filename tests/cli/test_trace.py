@@ -54,6 +54,23 @@ def test_planar_noise_by_its_level(run: Run, folder: Path) -> None:  # check 48
     wrong.complains("CEL-J024")
 
 
+def test_noise_is_kept_by_a_key_file(run: Run, folder: Path) -> None:
+    words = "trace publish pings.csv -d trace.toml --planar-laplace 4x@200m --no-assess"
+    for name in ("may.csv", "june.csv"):
+        made = call(run, f"{words} --repeat sticky --noise-key noise.key -o {name}")
+        assert made.code == 0, made.err
+    assert Path("noise.key").stat().st_mode & 0o077 == 0
+    places = [
+        {line.split(",", 2)[2] for line in Path(name).read_text().splitlines()}
+        for name in ("may.csv", "june.csv")
+    ]
+    assert places[0] == places[1]
+    assert call(run, f"{words} --repeat predictive --draws 3 -o june.csv --overwrite").code == 0
+    call(run, f"{words} --repeat predictive -o new.csv").complains("CEL-J022")
+    wrong = "trace publish pings.csv -d trace.toml --glove 5 --draws 3"
+    call(run, wrong).complains("CEL-J024")
+
+
 def test_info_tells_no_places(run: Run, folder: Path) -> None:
     told = call(run, "trace info pings.csv --declare trace.toml --json --seed 1")
     assert told.code == 0

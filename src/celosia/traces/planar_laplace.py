@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import exp, log, sqrt
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from celosia import frames
@@ -16,11 +17,14 @@ from celosia.core.errors import InputError
 from celosia.core.messages import Message
 from celosia.core.methods import parameter
 from celosia.core.progress import Progress, Step, silent
+from celosia.core.pseudonyms.keys import Key
 from celosia.core.randomness import Source
+from celosia.mechanisms.noise import DiscreteLaplace
 from celosia.mechanisms.statistics.contributions import at_most
 from celosia.traces.method import MethodResult, TraceMethod
 from celosia.traces.planar.law import DiscretePlanarLaplace, rate_of
 from celosia.traces.planar.remapping import check_prior
+from celosia.traces.planar.repeats import keyed_draws, predictive_draws
 from celosia.traces.plane import Plane
 from celosia.traces.points import Traces
 from celosia.traces.samples import segmented
@@ -30,6 +34,21 @@ CHUNK = 4096
 """Places that are remapped at once."""
 MOST_PRIOR = 1000
 """Cells of a prior: each output is compared with all of them, each weighed by all."""
+
+
+class _Drawn(NamedTuple):
+    """Noisy places by their number, and what they cost."""
+
+    x: NDArray[np.int64]
+    y: NDArray[np.int64]
+    number: NDArray[np.int64]
+    """The place of each point."""
+    kept: NDArray[np.bool_]
+    charged: int
+    """The most draws of one person."""
+    draws: int
+    side: float
+    """Metres of the cells that points were rounded to before the noise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,16 +68,22 @@ class PlanarLaplace(TraceMethod):
 
     times: float = parameter(above=1, most=1e6, start=4, is_main=True)
     within: float = parameter(above=0, most=1e6, start=200, unit="m", is_main=True)
-    repeat: Literal["sticky", "independent"] = parameter("sticky", is_main=True)
+    repeat: Literal["sticky", "independent", "predictive"] = parameter("sticky", is_main=True)
     sticky_cell: float = parameter(200.0, above=0, unit="m")
     draws: int | None = parameter(None, least=1)
     window: Literal["1min", "5min", "15min", "1h", "3h", "6h", "day"] = parameter("15min")
     prior: str | None = parameter(None)
+    noise_key: str | None = parameter(None)
+    threshold: float = parameter(600.0, above=0, unit="m")
+    tests: int = parameter(100, least=1)
+    test_share: float = parameter(0.1, above=0, most=1)
 
     def check(self) -> None:
-        """Refuse a budget that is missing where every point is drawn anew."""
-        if self.repeat == "independent" and self.draws is None:
-            raise InputError("CEL-J022")
+        """Refuse draws without a budget, and a key where it would keep nothing."""
+        if self.repeat != "sticky" and self.draws is None:
+            raise InputError("CEL-J022.draws", repeat=self.repeat)
+        if self.repeat != "sticky" and self.noise_key is not None:
+            raise InputError("CEL-J022.key", repeat=self.repeat)
 
     @property
     def epsilon(self) -> float:
@@ -76,16 +101,18 @@ class PlanarLaplace(TraceMethod):
     ) -> MethodResult:
         plane = traces.plane
         progress(Step(Message("traces.stage.noise"), 0))
-        key, first = self._places(traces)
-        kept, charged = self._within_budget(traces, key, first, rng)
-        east, north = self.law(plane.step).draw(first.size, rng)
-        x, y = traces.x[first] + east, traces.y[first] + north
-        places = plane.clamp(x, y)
+        if self.repeat == "predictive":
+            drawn = self._predicted(traces, rng)
+        elif self.noise_key is not None:
+            drawn = self._kept(traces, Key.load(self.noise_key), rng)
+        else:
+            drawn = self._drawn(traces, rng)
+        places = plane.clamp(drawn.x, drawn.y)
         if self.prior is not None:
             # Remapping weighs places by the noise itself, so that it sees the unclamped output.
-            places = self._remapped(x, y, plane)
-        moved = traces.select(kept)
-        known = key[kept]
+            places = self._remapped(drawn.x, drawn.y, plane)
+        moved = traces.select(drawn.kept)
+        known = drawn.number[drawn.kept]
         noisy = replace(
             moved,
             x=places[0][known],
@@ -95,21 +122,77 @@ class PlanarLaplace(TraceMethod):
         return MethodResult(
             samples=_sorted(noisy, moved, period),
             facts={
-                "draws": int(first.size),
-                "distinct_cells_charged": charged,
-                "dropped_points": int((~kept).sum()),
+                "draws": drawn.draws,
+                "distinct_cells_charged": drawn.charged,
+                "dropped_points": int((~drawn.kept).sum()),
                 "epsilon_per_metre": self.epsilon,
             },
             kept=Message("traces.kept.noise"),
-            promise=self._promise(plane.step, charged),
+            promise=self._promise(drawn.side, drawn.charged),
         )
 
-    def _places(self, traces: Traces) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The number of the draw of each point, and the point that each draw is made for."""
+    def _drawn(self, traces: Traces, rng: Source) -> _Drawn:
+        """One draw for each point, or for each person and cell, around the first point there."""
         if self.repeat == "independent":
-            every = np.arange(traces.size, dtype=np.int64)
-            return every, every
-        factor = max(1, round(self.sticky_cell / traces.plane.step))
+            number = first = np.arange(traces.size, dtype=np.int64)
+        else:
+            number, first, _ = self._cells(traces)
+        kept, charged = self._within_budget(traces, number, first, rng)
+        east, north = self.law(traces.plane.step).draw(first.size, rng)
+        x, y = traces.x[first] + east, traces.y[first] + north
+        return _Drawn(x, y, number, kept, charged, int(first.size), traces.plane.step)
+
+    def _kept(self, traces: Traces, key: Key, rng: Source) -> _Drawn:
+        """The draws that a key keeps over all releases: around the centre of each cell.
+
+        Two points of a cell must have one centre, also in two releases: the difference of two
+        outputs with the same noise would be the difference of the points.
+        """
+        number, first, cells = self._cells(traces)
+        kept, charged = self._within_budget(traces, number, first, rng)
+        plane, factor = traces.plane, self._factor(traces.plane)
+        west, south, _, _ = plane.bounds
+        row, column = np.divmod(cells[first], 2**31)
+        side = plane.region
+        grid = (side.south, side.west, side.north, side.east, plane.step, factor)
+        region = ",".join(map(str, grid))
+        names = traces.names.gather(traces.person[first]).cast(pl.String).to_list()
+        labels = [
+            (region, name, f"{place}")
+            for name, place in zip(names, cells[first].tolist(), strict=True)
+        ]
+        east, north = keyed_draws(self.law(plane.step), key, labels)
+        x = west + column * factor + factor // 2 + east
+        y = south + row * factor + factor // 2 + north
+        return _Drawn(x, y, number, kept, charged, int(first.size), factor * plane.step)
+
+    def _predicted(self, traces: Traces, rng: Source) -> _Drawn:
+        """Draws only where a private test finds that the last place does not serve any more."""
+        assert self.draws is not None, "checked"
+        tested = at_most(traces.person.astype(np.int64), self.tests, rng=rng)
+        step, law = traces.plane.step, self.law(traces.plane.step)
+        found = predictive_draws(
+            traces.person[tested].astype(np.int64),
+            traces.x[tested].astype(np.int64),
+            traces.y[tested].astype(np.int64),
+            law=law,
+            test=DiscreteLaplace(1 / (law.rate * Fraction(str(self.test_share)))),
+            reach=round(self.threshold / step),
+            draws=self.draws,
+            rng=rng,
+        )
+        number, kept = np.zeros(traces.size, dtype=np.int64), np.zeros(traces.size, dtype=np.bool_)
+        number[tested], kept[tested] = np.arange(found.x.size), found.shown
+        return _Drawn(found.x, found.y, number, kept, self.draws, found.draws, step)
+
+    def _factor(self, plane: Plane) -> int:
+        return max(1, round(self.sticky_cell / plane.step))
+
+    def _cells(
+        self, traces: Traces
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """The draw of each point, the first point of each draw, and the cell of each point."""
+        factor = self._factor(traces.plane)
         west, south, _, _ = traces.plane.bounds
         cells = ((traces.y.astype(np.int64) - south) // factor) * 2**31 + (
             traces.x.astype(np.int64) - west
@@ -117,7 +200,7 @@ class PlanarLaplace(TraceMethod):
         _, numbers = np.unique(cells, return_inverse=True)
         pairs = traces.person.astype(np.int64) * (int(numbers.max()) + 1) + numbers
         _, first, key = np.unique(pairs, return_index=True, return_inverse=True)
-        return key.astype(np.int64), first.astype(np.int64)
+        return key.astype(np.int64), first.astype(np.int64), cells
 
     def _within_budget(
         self, traces: Traces, key: NDArray[np.int64], first: NDArray[np.int64], rng: Source
@@ -149,8 +232,11 @@ class PlanarLaplace(TraceMethod):
         return found[:, 0], found[:, 1]
 
     def _promise(self, step: float, charged: int) -> str:
+        tested = {"tests": self.tests, "share": self.test_share}
+        is_tested = self.repeat == "predictive"
         return Message(
-            "traces.promise.planar",
+            "traces.promise.predictive" if is_tested else "traces.promise.planar",
+            **(tested if is_tested else {}),
             times=self.times,
             within=self.within,
             step=step,
@@ -174,7 +260,7 @@ class PlanarLaplace(TraceMethod):
             Message("traces.open.draws_add_up"),
             Message("traces.open.times_stay"),
         )
-        if self.repeat == "sticky":
+        if self.repeat != "independent":
             found = (Message("traces.open.returns"), *found)
         return found
 

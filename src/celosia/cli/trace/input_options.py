@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -55,23 +56,32 @@ def read_traces(path: Path, declare: Path, progress: Progress) -> Traces:
 
 
 def one_method(
-    written: str | None, *, glove: int | None = None, planar: str | None = None
+    written: str | None,
+    *,
+    glove: int | None = None,
+    planar: str | None = None,
+    noise: Mapping[str, str | int | None] | None = None,
 ) -> TraceMethod:
     """The one method of a command, by its notation or by a short form.
 
     Raises:
-        InputError: CEL-J023 none or several; CEL-J024 a level that cannot be read.
+        InputError: CEL-J023 none or several; CEL-J024 a level that cannot be read, or options of
+            noise without one.
     """
     from celosia.core.errors import InputError
     from celosia.traces.registry import method_from, method_from_text, methods
 
     given = [each for each in (written, glove, planar) if each is not None]
+    asked = {name: value for name, value in (noise or {}).items() if value is not None}
+    if asked and planar is None:
+        names = [f"--{name.replace('_', '-')}" for name in asked]
+        raise InputError("CEL-J024.missing", idle=names)
     if len(given) != 1:
         raise InputError("CEL-J023", count=len(given), methods=list(methods()))
     if glove is not None:
         return method_from("glove", {"k": glove})
     if planar is not None:
-        return method_from("planar-laplace", level(planar))
+        return method_from("planar-laplace", level(planar) | asked)
     return method_from_text(str(written))
 
 
@@ -89,4 +99,4 @@ def level(text: str) -> dict[str, float]:
             raise ValueError
         return {"times": float(times), "within": float(within[:-1])}
     except ValueError:
-        raise InputError("CEL-J024") from None
+        raise InputError("CEL-J024.written") from None

@@ -52,6 +52,20 @@ def publish(
             help="Geo-indistinguishability at a level, such as 4x@200m.",
         ),
     ] = None,
+    repeat: Annotated[
+        str | None,
+        typer.Option(help="With --planar-laplace: sticky (default), independent or predictive."),
+    ] = None,
+    draws: Annotated[
+        int | None, typer.Option(help="With --planar-laplace: the most draws for one person.")
+    ] = None,
+    noise_key: Annotated[
+        Path | None,
+        typer.Option(
+            help="With --planar-laplace: a secret file, made if it is missing. A person's cell "
+            "keeps its noise in all releases with the same file."
+        ),
+    ] = None,
     method: Method = None,
     pseudonym: Annotated[
         Period | None,
@@ -80,10 +94,13 @@ def publish(
 
     `celosia trace publish pings.csv --declare trace.toml --planar-laplace 4x@200m -o safe.csv`
 
+    `celosia trace publish pings.csv -d trace.toml --planar-laplace 4x@200m --noise-key noise.key`
+
     `celosia trace publish pings.csv -d trace.toml --method generalisation:k=10 -o cells.csv`
 
     `celosia trace publish pings.csv -d trace.toml --method swap-locations:k=3 --pseudonym day`
     """
+    from celosia.core.pseudonyms.keys import Key
     from celosia.core.randomness import source
     from celosia.traces import PublishOptions
     from celosia.traces import publish as run
@@ -91,12 +108,19 @@ def publish(
     from celosia.traces.report import fact_rows, left_out_rows
 
     outputs.check(inputs=(points, declare), key=key)
-    wanted = one_method(method, glove=glove, planar=planar_laplace)
+    noise = {
+        "repeat": repeat,
+        "draws": draws,
+        "noise_key": None if noise_key is None else str(noise_key),
+    }
+    wanted = one_method(method, glove=glove, planar=planar_laplace, noise=noise)
     options = PublishOptions(
         pseudonym=None if pseudonym is None else pseudonym.value, trim=trim, assess=not no_assess
     )
     with outputs.working() as progress:
         traces = read_traces(points, declare, progress)
+        if noise_key is not None and not noise_key.exists():
+            Key.new().save(noise_key)
         release = run(traces, wanted, options=options, rng=source(seed), progress=progress)
         with ExitStack() as files:  # the key takes its name only with the release
             if key is not None and release.samples is not None:

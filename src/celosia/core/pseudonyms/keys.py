@@ -141,7 +141,7 @@ class Key:
         limit = 256**size - 256**size % bound
         attempt = 0
         while True:
-            drawn = int.from_bytes(self._stream(size, str(attempt), *parts))
+            drawn = int.from_bytes(self.stream(size, str(attempt), *parts))
             if drawn < limit:
                 return drawn % bound
             attempt += 1
@@ -154,7 +154,8 @@ class Key:
         """
         return sorted(values, key=lambda each: self._digest("order", *parts, str(each)))
 
-    def _stream(self, size: int, *parts: str) -> bytes:
+    def stream(self, size: int, *parts: str) -> bytes:
+        """Bytes that depend on the key and the parts; longer ones begin with shorter ones."""
         blocks = -(-size // BYTES)
         return b"".join(self._digest("number", str(block), *parts) for block in range(blocks))[
             :size
