@@ -17,7 +17,7 @@ from celosia.assess.audit import audit
 from celosia.assess.audit.report import document as audit_document
 from celosia.assess.individual_report import individual_document
 from celosia.assess.labels import LABELS, label
-from celosia.assess.risk.individual import individual_risk
+from celosia.assess.risk import record_risks
 from celosia.assess.risk_utility import risk_utility_map
 from celosia.assess.utility import utility
 from celosia.assess.utility.numeric import Regression
@@ -82,8 +82,17 @@ def used() -> Document:
 
 
 def individual() -> Document:
+    table = people().with_columns(w=pl.lit(10.0))
+    others = [name for name in table.columns if name not in ("ill", "w")]
     return individual_document(
-        individual_risk(people().with_columns(w=pl.lit(10.0)), keys=["ill"], weights="w")
+        record_risks(
+            table,
+            keys=others[:2],
+            weights="w",
+            suda=True,
+            log_linear="two-way",
+            sensitive=["ill"],
+        )
     )
 
 

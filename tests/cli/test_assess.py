@@ -35,6 +35,7 @@ def test_every_figure_has_a_name(people: Path, run: Run) -> None:
         "largest class (records)": "4",
         "records": "60",
         "suppressed records": "0",
+        "pairs of records that differ": "94.915%",
     }
     assert told.out.splitlines()[-1] == "smallest class 4: average risk 25.000%, highest 25.000%"
 
@@ -52,6 +53,7 @@ def test_a_release_is_judged_by_its_kept_records(people: Path, schema: Path, run
     command = ("publish", people, "-s", schema, "--k", 5, "--suppression", "100%", "-o", "safe.csv")
     made = run(*command, "--json").data()["measures"]["risk"]
     found = run("assess", "risk", "safe.csv", "-s", schema, "--k", 5, "--json").data()
+    assert found.pop("separation") > 0
     assert found == made
     assert found["suppressed"] == 12
 
@@ -222,7 +224,7 @@ def test_survey_files_and_databases_are_sources_of_commands(
     assert found[0]["attackers"]["basis"] == "weights"
     assert found[0] == found[1] == found[2]
     monkeypatch.setenv("PEOPLE", "adbc+sqlite:people.db")
-    others = ("--other-columns", "insensitive", "--identifier", "weight")
+    others = ("--other-columns", "insensitive")
     publish = ("publish", "$PEOPLE", "--query", "people", *QUASI, *others, "--k", 5, "--json")
     assert run(*publish).data()["guarantee"]
     mask = (
@@ -230,7 +232,7 @@ def test_survey_files_and_databases_are_sources_of_commands(
         "people.db",
         "-q",
         "weight",
-        *others[:2],
+        *others,
         "--method",
         "mdav:k=5",
         "-c",

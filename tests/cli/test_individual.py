@@ -70,3 +70,20 @@ def test_bad_wishes_are_refused_and_nothing_is_written(
 def test_a_column_without_weights_is_refused(run: Run) -> None:
     told = run("assess", "individual", "survey.csv", "-q", "w", "--weights", "job")
     assert "CEL-A291" in told.err
+
+
+def test_special_uniques_models_and_sensitive_values_are_told_and_written(
+    run: Run, tmp_path: Path
+) -> None:
+    measures = ("--suda", "--log-linear", "none", "--sensitive", "house")
+    told = run(*ASKED, *measures, "-o", "risks.csv", "--report", "risks.html")
+    assert told.code == 0, told.err
+    columns = pl.read_csv(tmp_path / "risks.csv").columns
+    assert {"risk", "suda", "dis_suda", "log_linear_risk", "house_t"} <= set(columns)
+    page = (tmp_path / "risks.html").read_text("utf-8")
+    assert "Special uniques" in page
+    assert "Dispersion" in page
+    assert MARK not in told.out + told.err + page
+    facts = run(*ASKED[:5], "--suda", "--sampling-fraction", 0.5, "--json").data()
+    assert facts["suda"]["special_records"] == 1
+    run(*ASKED[:5]).complains("CEL-A290")

@@ -290,6 +290,10 @@ def test_gauges_and_attacks_know_before_and_after(tmp_path: Path) -> None:
     assert gauges["prosecutor"]["after"] == pytest.approx(1 / 3)
     assert gauges["journalist"]["after"] is None
     assert gauges["uniqueness"]["after"] == 0.0
+    records = {each["name"]: each for each in text["record_measures"]}
+    assert records["special"]["after"] == 0.0 < records["special"]["before"]
+    assert records["separation"]["after"] < records["separation"]["before"]
+    assert records["smallest_distinct_l"]["column"] == "disease"
     assert gauges["disclosure"]["column"] == "disease"
     attacks = {each["name"]: each for each in text["attacks"]}
     # The spec's nine patients: one class of three has heart disease alone.

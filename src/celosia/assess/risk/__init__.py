@@ -6,10 +6,14 @@ from celosia.assess.risk.attackers import (
     attacker_risks,
     expected_risk,
 )
+from celosia.assess.risk.attribute import AttributeRisk, attribute_risk
 from celosia.assess.risk.detection import Finding, detect
 from celosia.assess.risk.individual import IndividualRisk, individual_risk
-from celosia.assess.risk.profile import THRESHOLD, RiskProfile, measure
+from celosia.assess.risk.log_linear import LogLinearRisk, log_linear_risk
+from celosia.assess.risk.profile import THRESHOLD, RiskProfile, measure, separation
+from celosia.assess.risk.records import RecordRisks, record_risks
 from celosia.assess.risk.subsets import ColumnRisks, SubsetRisk, column_risks, suda_weight
+from celosia.assess.risk.suda import SudaScores, suda
 from celosia.assess.risk.uniqueness import (
     PopulationUniqueness,
     population_unique_share,
@@ -20,19 +24,28 @@ __all__ = [
     "THRESHOLD",
     "AttackerRisk",
     "AttackerRisks",
+    "AttributeRisk",
     "ColumnRisks",
     "Finding",
     "IndividualRisk",
+    "LogLinearRisk",
     "PopulationUniqueness",
+    "RecordRisks",
     "RiskProfile",
     "SubsetRisk",
+    "SudaScores",
     "attacker_risks",
+    "attribute_risk",
     "column_risks",
     "detect",
     "expected_risk",
     "individual_risk",
+    "log_linear_risk",
     "measure",
     "population_unique_share",
     "population_uniques",
+    "record_risks",
+    "separation",
+    "suda",
     "suda_weight",
 ]

@@ -78,6 +78,20 @@ class RiskProfile:
         return asdict(self)
 
 
+def separation(sizes: NDArray[np.int64]) -> float:
+    """The share of all pairs of records that differ in some of the columns.
+
+    With the share of distinct rows (the average risk), the measure of how nearly columns are a key
+    (Motwani, Xu 2007). A table of one record has no pairs, which are then all separated.
+
+    >>> separation(np.array([2, 1, 1]))
+    0.8333333333333334
+    """
+    records = int(sizes.sum())
+    pairs = records * (records - 1) / 2
+    return 1 - float((sizes * (sizes - 1.0) / 2).sum()) / pairs if pairs else 1.0
+
+
 def check_threshold(threshold: float) -> None:
     """Refuse what is not a chance above 0."""
     chance = real(threshold)

@@ -37,6 +37,8 @@ class SubsetCounts:
     unique: int
     """Records that are alone."""
     classes: int
+    like_pairs: float
+    """Pairs of records that are equal here."""
     minimal: Rows
     """Distinct rows that are alone here and on no part of the set."""
 
@@ -55,7 +57,7 @@ class Subsets:
 
     def __init__(self, codes: list[NDArray[np.int32]], weights: NDArray[np.int64]):
         self._codes = codes
-        self._weights = weights
+        self.weights = weights
         self.rows = weights.size
         self.row_of: NDArray[np.int32] = np.arange(self.rows, dtype=np.int32)
         """The distinct row of each record."""
@@ -71,7 +73,7 @@ class Subsets:
         row_of = np.zeros(records, dtype=np.int32)
         weights = np.empty(0, dtype=np.int64)
         for column in shifted:
-            row_of, weights = refine(row_of, column, whole._weights, whole._keys, whole._owners)
+            row_of, weights = refine(row_of, column, whole.weights, whole._keys, whole._owners)
         first = np.empty(weights.size, dtype=np.int64)
         first[row_of[::-1]] = np.arange(records - 1, -1, -1)  # the first record of a row comes last
         merged = cls([column[first] for column in shifted], weights)
@@ -101,7 +103,7 @@ class Subsets:
         start = prefix[-1] + 1 if prefix else 0
         for column in range(start, len(self._codes) - (size - len(prefix)) + 1):
             subset = (*prefix, column)
-            weights = self._weights[held.rows]
+            weights = self.weights[held.rows]
             split, sizes = refine(
                 held.groups, self._codes[column][held.rows], weights, self._keys, self._owners
             )
@@ -117,7 +119,8 @@ class Subsets:
                 minimal = minimal[~_flags(before[part], minimal)]
             flags = np.ones(self.rows, dtype=np.bool_)
             flags[held.rows[~single]] = False
-            yield SubsetCounts(subset, alone, held.alone + sizes.size, minimal), flags
+            pairs = float((sizes * (sizes - 1.0)).sum() / 2)
+            yield SubsetCounts(subset, alone, held.alone + sizes.size, pairs, minimal), flags
 
 
 def _flags(bits: NDArray[np.uint8], rows: Rows) -> NDArray[np.bool_]:
@@ -136,7 +139,9 @@ class SubsetRisk:
     unique: float
     """Share of the records that are alone with their values."""
     average: float
-    """Chance of picking a random record rightly: classes / records."""
+    """Chance of picking a random record rightly: classes / records (distinction)."""
+    separation: float
+    """Share of the pairs of records that differ on these columns."""
     minimal: int
     """Records of which this set is a minimal sample unique."""
 
@@ -204,11 +209,11 @@ def column_risks(
     """
     frame = as_frame(data)
     names = list(dict.fromkeys(frame.columns if columns is None else columns))
-    largest = _largest(names, at_most, most_subsets)
+    largest, total = check_sets(names, at_most, most_subsets)
     check_known(names, frame.columns)
     codes = [encode(frame.get_column(name).alias("cell")).codes for name in names]
     lattice = Subsets.of(codes, frame.height)
-    total = sum(comb(len(names), size) for size in range(1, largest + 1))
+    pairs = frame.height * (frame.height - 1) / 2
     found: dict[Subset, SubsetRisk] = {}
     scores = np.zeros(lattice.rows, dtype=np.float64)
     for place, looked_at in enumerate(lattice.walk(largest), 1):
@@ -218,6 +223,7 @@ def column_risks(
             columns=tuple(names[column] for column in looked_at.columns),
             unique=looked_at.unique / frame.height if frame.height else 0.0,
             average=looked_at.classes / frame.height if frame.height else 0.0,
+            separation=1 - looked_at.like_pairs / pairs if pairs else 1.0,
             minimal=minimal.size,
         )
         progress(Step(Message("assess.stage.columns"), place, total))
@@ -247,8 +253,12 @@ def suda_weight(size: int, at_most: int, columns: int) -> float:
     return float(prod(columns - i for i in range(size, min(at_most, columns - 1) + 1)))
 
 
-def _largest(names: Sequence[str], at_most: int, most_subsets: int) -> int:
-    """The largest size to look at; refused if it makes no sense or too much work."""
+def check_sets(names: Sequence[str], at_most: int, most_subsets: int) -> tuple[int, int]:
+    """The largest size to look at, and how many sets; refused if senseless or too much work.
+
+    Raises:
+        InputError: CEL-A002 no column, CEL-A024 no such size, CEL-A025 too many sets.
+    """
     if not names:
         raise InputError("CEL-A002.no_columns")
     wanted, limit = whole(at_most), whole(most_subsets)
@@ -266,7 +276,7 @@ def _largest(names: Sequence[str], at_most: int, most_subsets: int) -> int:
             columns=len(names),
             at_most=largest,
         )
-    return largest
+    return largest, int(counts[-1])
 
 
 def _minimal(sets: set[Subset]) -> list[Subset]:

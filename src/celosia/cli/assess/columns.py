@@ -64,8 +64,8 @@ def _show(found: ColumnRisks, most: int) -> None:
     worst = sorted(found.subsets, key=lambda each: (-each.unique, len(each.columns)))[:most]
     console.show_table(
         say("cli.assess.sets_at_most_columns", at_most=found.at_most),
-        console.columns("columns", "unique_records:.2%", "average_risk:.2%"),
-        [[", ".join(each.columns), each.unique, each.average] for each in worst],
+        console.columns("columns", "unique_records:.2%", "average_risk:.2%", "separated_pairs:.2%"),
+        [[", ".join(each.columns), each.unique, each.average, each.separation] for each in worst],
     )
     _list(say("cli.assess.keys"), found.minimal_keys)
     _list(say("cli.assess.smallest_sets"), found.minimal_unique_sets[:most])

@@ -47,7 +47,8 @@ def risk(
 
     `celosia assess risk safe.csv -s people.toml --k 5`  (exit code 1 unless each class has 5)
     """
-    from celosia.assess.risk import attacker_risks, measure
+    from celosia.assess.risk import RiskProfile, attacker_risks, separation
+    from celosia.assess.risk.profile import count_classes
     from celosia.frames import read_chunks
     from celosia.tables import KAnonymity
 
@@ -55,7 +56,10 @@ def risk(
     names = keys.names()
     others: AttackerRisks | None = None
     with outputs.working(None) as progress:
-        profile = measure(reading.read_chunks(table, progress), names, threshold=threshold)
+        classes = count_classes(reading.read_chunks(table, progress), names)
+        profile = RiskProfile.of_sizes(
+            classes.sizes, suppressed=classes.suppressed, threshold=threshold
+        )
         if population is not None or sampling_fraction is not None or weights is not None:
             others = attacker_risks(
                 reading.read_chunks(table, progress),
@@ -75,8 +79,12 @@ def risk(
             k=wished.k,
         )
     outputs.show(
-        lambda: profile.as_dict() | ({} if others is None else {"attackers": others.as_dict()}),
-        lambda: _show(profile, others),
+        lambda: (
+            profile.as_dict()
+            | {"separation": separation(classes.sizes)}
+            | ({} if others is None else {"attackers": others.as_dict()})
+        ),
+        lambda: _show(profile, separation(classes.sizes), others),
         say(
             "cli.assess.smallest_class_average_risk",
             smallest=profile.smallest,
@@ -86,7 +94,7 @@ def risk(
     )
 
 
-def _show(profile: RiskProfile, others: AttackerRisks | None) -> None:
+def _show(profile: RiskProfile, separated: float, others: AttackerRisks | None) -> None:
     measures: list[tuple[str, float, str]] = [
         (say("cli.column.average_risk"), profile.average, ".3%"),
         (say("cli.risk.highest"), profile.maximum, ".3%"),
@@ -98,6 +106,7 @@ def _show(profile: RiskProfile, others: AttackerRisks | None) -> None:
         (say("cli.risk.largest"), profile.largest, ","),
         (say("cli.column.records"), profile.records, ","),
         (say("cli.risk.suppressed"), profile.suppressed, ","),
+        (say("cli.risk.separation"), separated, ".3%"),
     ]
     console.show_table(
         say("cli.assess.re_identification_risk_attacker"),

@@ -11,7 +11,7 @@ from celosia.core.progress import Progress, silent
 from celosia.studio.publish import form
 from celosia.studio.publish.form import PublishForm
 from celosia.studio.publish.results_attacks import attack_facts, suppressed_facts
-from celosia.studio.publish.results_risk import gauges
+from celosia.studio.publish.results_risk import gauges, record_facts
 from celosia.studio.publish.results_use import attempt, use_facts
 from celosia.studio.visitors import Work
 from celosia.tables import Role, Schema, TableRelease
@@ -70,6 +70,12 @@ def measured(
         "risk": release.risk.as_dict(),
         "risk_before": release.risk_before.as_dict(),
         "gauges": gauges(frame, release, wanted, attacks, people=people),
+        "record_measures": record_facts(
+            frame,
+            release.data,
+            schema.named(Role.QUASI_IDENTIFIER),
+            schema.named(Role.SENSITIVE),
+        ),
         "attacks": attacks,
         "suppressed": suppressed_facts(
             release.data, schema.named(Role.QUASI_IDENTIFIER), schema.named(Role.SENSITIVE)

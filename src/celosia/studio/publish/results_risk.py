@@ -9,7 +9,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from celosia.assess.risk import RiskProfile
+from celosia.assess.risk import RiskProfile, attribute_risk, separation, suda
+from celosia.assess.risk.profile import SUPPRESSED, count_classes
 from celosia.studio.publish import form
 from celosia.studio.publish.form import PublishForm
 from celosia.tables import TableRelease
@@ -53,6 +54,35 @@ def gauges(
                     "threshold": min(1.0, each["baseline"] + GAIN),
                 }
             )
+    return found
+
+
+def record_facts(
+    frame: pl.DataFrame, released: pl.DataFrame, keys: Sequence[str], sensitive: Sequence[str]
+) -> list[dict[str, Any]]:
+    """Measures of the records before and after: special uniques, separation, l and t.
+
+    Sets of at most three columns are looked at (two, where there are many). Suppressed records are
+    left out.
+    """
+    stars = pl.all_horizontal(pl.col(list(keys)).cast(pl.String) == SUPPRESSED)
+    kept = released.filter(~stars.fill_null(value=False))
+    if kept.is_empty():
+        return []
+    tables = (frame, kept)
+    most = 3 if len(keys) <= 15 else 2
+    scores = [suda(each, keys, at_most=min(most, len(keys))) for each in tables]
+    special = [int((each.score > 0).sum()) / each.score.size for each in scores]
+    apart = [separation(count_classes(each, list(keys)).sizes) for each in tables]
+    found = [
+        {"name": "special", "column": None, "before": special[0], "after": special[1]},
+        {"name": "separation", "column": None, "before": apart[0], "after": apart[1]},
+    ]
+    for column in sensitive:
+        risks = [attribute_risk(each, keys=keys, sensitive=column) for each in tables]
+        for name in ("smallest_distinct_l", "largest_t"):
+            before, after = (each.as_dict()[name] for each in risks)
+            found.append({"name": name, "column": column, "before": before, "after": after})
     return found
 
 

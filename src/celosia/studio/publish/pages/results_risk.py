@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from nicegui import ui
@@ -10,6 +10,7 @@ from nicegui import ui
 from celosia.studio.language import _, n_, percent
 from celosia.studio.publish.pages.results_parts import Results
 from celosia.studio.widgets.chart import TEXT, Option, chart
+from celosia.studio.widgets.table import show_table
 from celosia.studio.widgets.text import heading, lead, paragraph, quiet
 
 
@@ -30,6 +31,36 @@ def show(found: Results) -> None:
                     continue
                 _draw(gauge)
                 _figures(gauge)
+    _show_records(found.facts["record_measures"])
+
+
+def _show_records(measures: Sequence[Mapping[str, Any]]) -> None:
+    """What the records give away, in figures."""
+    if not measures:
+        return
+    heading("Measures of the records", 2)
+    lead(
+        "A special unique is unique on at most three columns. l is the smallest number of distinct "
+        "sensitive values of a class, t the largest distance of a class from the whole table."
+    )
+    rows = [[_measure(each), _value(each, "before"), _value(each, "after")] for each in measures]
+    show_table([_("measure"), _("raw table"), _("release")], rows)
+
+
+def _measure(measure: Mapping[str, Any]) -> str:
+    return {
+        "special": _("special uniques (SUDA)"),
+        "separation": _("pairs of records that differ"),
+        "smallest_distinct_l": _("smallest l of {column}", column=measure["column"]),
+        "largest_t": _("largest t of {column}", column=measure["column"]),
+    }[measure["name"]]
+
+
+def _value(measure: Mapping[str, Any], when: str) -> str:
+    value = measure[when]
+    if measure["name"] in ("special", "separation"):
+        return percent(value, 2)
+    return f"{value:,}" if isinstance(value, int) else f"{value:.3f}"
 
 
 def _title(gauge: Mapping[str, Any]) -> str:
