@@ -1,4 +1,4 @@
-"""Check digits against worked examples, an outside library and the checks over columns."""
+"""Check digits against worked examples and an outside library."""
 
 from __future__ import annotations
 
@@ -6,11 +6,9 @@ import random
 from collections.abc import Callable
 from importlib import import_module
 
-import polars as pl
 import pytest
 
 from celosia.assess.recognisers import check_digits
-from celosia.assess.risk import check_digits as columns
 
 VALID = {
     "luhn": ["79927398713"],
@@ -105,16 +103,3 @@ def test_checks_agree_with_python_stdnum(name: str) -> None:
     texts = [draw(rng) for _ in range(10_000)]
     assert [text for text in texts if check(text) != bool(oracle(text))] == []
     assert any(map(check, texts))
-
-
-@pytest.mark.parametrize(("name", "whole"), [("dni", "dni"), ("vin", "vin"), ("rut", "rut")])
-def test_one_text_and_a_column_are_judged_alike(name: str, whole: str) -> None:
-    rng = random.Random(7)
-    draws: dict[str, Generator] = {
-        "dni": RANDOM["dni"][1],
-        "rut": RANDOM["rut"][1],
-        "vin": lambda rng: "".join(rng.choices("ABCDEFGHJKLMNPRSTUVWXYZ0123456789", k=17)),
-    }
-    texts = [draws[name](rng) for _ in range(3000)] + VALID[name]
-    single = [getattr(check_digits, name)(text) for text in texts]
-    assert single == getattr(columns, whole)(pl.Series(texts)).tolist()

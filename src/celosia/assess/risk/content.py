@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from celosia.assess.risk import check_digits
+from celosia.assess.recognisers import check_digits
 
 Flags = NDArray[np.bool_]
 Test = Callable[[pl.Series], Flags]
@@ -41,6 +41,46 @@ class Pattern:
         if isinstance(self.test, str):
             return np.asarray(texts.str.contains(self.test).to_numpy(), dtype=np.bool_)
         return self.test(texts)
+
+
+def _checked(
+    form: str, check: Callable[[str], bool], *, marks: str = "", as_written: bool = False
+) -> Test:
+    """Which texts have a form and add up, without some marks between their characters.
+
+    The form is that of the text without the marks, or of the text as it is written.
+    """
+
+    def test(texts: pl.Series) -> Flags:
+        upper = texts.str.to_uppercase()
+        bare = upper.str.replace_all(marks, "") if marks else upper
+        fits = (upper if as_written else bare).str.contains(f"^(?:{form})$").to_numpy()
+        found = np.zeros(len(texts), dtype=np.bool_)
+        found[fits] = [check(text) for text in bare.filter(pl.Series(fits, dtype=pl.Boolean))]
+        return found
+
+    return test
+
+
+is_account = _checked("[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}", check_digits.iban, marks=" ")
+is_rut = _checked(
+    r"(?:[0-9]{1,2}\.[0-9]{3}\.[0-9]{3}-|[0-9]{7,8}-?)[0-9K]",
+    check_digits.rut,
+    marks="[.-]",
+    as_written=True,
+)
+is_dni = _checked(
+    "[XYZ0-9][0-9]{7}[A-Z]",
+    lambda text: check_digits.dni(text) or check_digits.nie(text),
+    marks="[ .-]",
+)
+is_card = _checked(
+    # 15 digits are American Express or else a device; lengths that no issuer has are left out.
+    "4[0-9]{12}|3[47][0-9]{13}|3[068][0-9]{12}|[2-6][0-9]{15}|[56][0-9]{17,18}",
+    check_digits.luhn,
+    marks="[ -]",
+)
+is_vehicle = _checked("[A-HJ-NPR-Z0-9]{17}", check_digits.vin)
 
 
 def _social_security(texts: pl.Series) -> Flags:
@@ -79,11 +119,11 @@ PATTERNS: tuple[Pattern, ...] = (
         r"|^[0-9a-f]{1,4}(?::[0-9a-f]{1,4})*::(?:[0-9a-f]{1,4}(?::[0-9a-f]{1,4})*)?$",
         0.5,
     ),
-    Pattern("bank account", check_digits.iban, 0.2, 0.1),
-    Pattern("Chilean identity number", check_digits.rut, 0.5),
-    Pattern("Spanish identity number", check_digits.dni, 0.5),
-    Pattern("card number", check_digits.luhn, 0.5),
-    Pattern("vehicle identifier", check_digits.vin, 0.5),
+    Pattern("bank account", is_account, 0.2, 0.1),
+    Pattern("Chilean identity number", is_rut, 0.5),
+    Pattern("Spanish identity number", is_dni, 0.5),
+    Pattern("card number", is_card, 0.5),
+    Pattern("vehicle identifier", is_vehicle, 0.5),
     Pattern("social security number", _spelt_social_security, 0.5),
     Pattern(
         "telephone number",

@@ -1,0 +1,120 @@
+"""Where in a text a pattern may begin, so that it is tried there and nowhere else.
+
+Most identifiers begin with a number, or with a few letters and a number. One scan of the text finds
+those places for all patterns; a pattern with an anchor of its own (a colon between hexadecimal
+digits, the word ISBN) is tried a few characters before the anchor. What is found is what a search
+of the whole text with each pattern would find.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal
+
+_RUN = re.compile(r"\d(?<!\d\d)")
+_LONG = re.compile(r"(?:\d[ ./()-]{0,3}){6}\d|\d{4}[ -]?[A-Z]{3}|(?:\d{1,3}\.){3}\d")
+"""Seven digits, the plate of a car, or the address of a machine: fewer digits identify nobody."""
+_MOST_LETTERS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Anchor:
+    """What every match holds, and how many characters after the start of the match."""
+
+    pattern: re.Pattern[str]
+    back: tuple[int, ...] = ()
+    """Empty: the start is anywhere before; the whole text is searched."""
+
+
+Begins = Literal["number", "long number", "letters", "sign"] | Anchor | None
+"""A digit that no letter or digit precedes; one of a long number; one to four letters and, perhaps
+after a mark, a digit; a plus or a parenthesis and a digit. None: anywhere."""
+
+
+@dataclass(frozen=True, eq=False)
+class Places:
+    """The places of a text at which patterns may begin, in order."""
+
+    text: str = field(repr=False)
+
+    @cached_property
+    def _runs(self) -> tuple[list[int], list[int], list[int]]:
+        numbers, letters, signs = [], [], []
+        text = self.text
+        for match in _RUN.finditer(text):
+            place = match.start()
+            before = text[place - 1] if place else " "
+            if before in "+(":
+                signs.append(place - 1)
+            is_letter = before.isalnum()
+            if not is_letter and before != "_":
+                numbers.append(place)
+            if is_letter or before in "-. ":
+                end = place - (not is_letter)
+                start = end
+                while start > 0 and text[start - 1].isalpha() and end - start <= _MOST_LETTERS:
+                    start -= 1
+                # Before a mark, only capitals or a single letter count: "on 12" is no beginning.
+                if 0 < end - start <= _MOST_LETTERS and (
+                    is_letter or end - start == 1 or text[start:end].isupper()
+                ):
+                    letters.append(start)
+        return numbers, letters, signs
+
+    @property
+    def numbers(self) -> list[int]:
+        """Digits that no letter, digit or underscore precedes."""
+        return self._runs[0]
+
+    @cached_property
+    def _long(self) -> list[int]:
+        return [place for place in self.numbers if _LONG.match(self.text, place)]
+
+    def of(self, begins: Literal["number", "long number", "letters", "sign"]) -> list[int]:
+        """The places of one way to begin."""
+        if begins == "long number":
+            return self._long
+        return self._runs[("number", "letters", "sign").index(begins)]
+
+    def search(self, pattern: re.Pattern[str], begins: Iterable[Begins]) -> Iterator[re.Match[str]]:
+        """The matches of a pattern from left to right, none over another."""
+        starts: list[int] = []
+        kinds = 0
+        for each in begins:
+            kinds += 1
+            if each is None:
+                return pattern.finditer(self.text)
+            if not isinstance(each, Anchor):
+                starts = starts + self.of(each) if starts else self.of(each)
+            elif not each.back:
+                found = each.pattern.search(self.text)
+                return iter(()) if found is None else pattern.finditer(self.text)
+            else:
+                starts = starts + [
+                    match.start() - back
+                    for match in each.pattern.finditer(self.text)
+                    for back in each.back
+                    if back <= match.start()
+                ]
+                kinds += 1
+        return matches_at(pattern, self.text, sorted(set(starts)) if kinds > 1 else starts)
+
+
+def matches_at(
+    pattern: re.Pattern[str], text: str, starts: Iterable[int]
+) -> Iterator[re.Match[str]]:
+    """The matches that begin at one of some places (in order), none over another.
+
+    >>> [match.group() for match in matches_at(re.compile("[ab]+"), "aba b", [0, 1, 4])]
+    ['aba', 'b']
+    """
+    end = 0
+    for start in starts:
+        if start >= end:
+            match = pattern.match(text, start)
+            if match is not None:
+                end = match.end()
+                yield match
