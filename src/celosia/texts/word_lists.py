@@ -82,6 +82,18 @@ def common_words() -> frozenset[str]:
 
 
 @cache
+def known_names() -> frozenset[str]:
+    """Given names, nicknames and surnames of all languages, folded."""
+    return known_given() | known_surnames()
+
+
+@cache
+def ordinary_words() -> frozenset[str]:
+    """Function words, and names that are also words, folded."""
+    return common_words() | function_words()
+
+
+@cache
 def terms(kind: str, language: Language) -> tuple[str, ...]:
     """Terms of a kind: places, professions, diseases and the like."""
     text = _read("terms")[kind][language]

@@ -125,7 +125,10 @@ def searched_everywhere(text: str, monkeypatch: pytest.MonkeyPatch) -> list[Matc
         for name, table in (("RECOGNISERS", RECOGNISERS), ("PROTECTED", PROTECTED)):
             rows = [replace(each, begins=(None,)) for each in table]
             patch.setattr(identifiers, name, rows)
-        return find(text)
+        identifiers._groups.cache_clear()
+        found = find(text)
+    identifiers._groups.cache_clear()
+    return found
 
 
 def test_patterns_are_tried_only_where_they_may_begin(monkeypatch: pytest.MonkeyPatch) -> None:

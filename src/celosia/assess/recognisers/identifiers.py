@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
 from celosia.assess.recognisers import check_digits
 from celosia.assess.recognisers.kinds import KINDS
-from celosia.assess.recognisers.places import Places
+from celosia.assess.recognisers.places import Begins, Places
 from celosia.assess.recognisers.recogniser import POSSIBLE, SURE, Recogniser, compact
 from celosia.assess.recognisers.table import PROTECTED, RECOGNISERS
 
@@ -32,11 +32,13 @@ class Match:
     score: float
 
 
-def find(text: str, *, kinds: Iterable[str] = KINDS, least: float = POSSIBLE) -> list[Match]:
+def find(
+    text: str | Places, *, kinds: Iterable[str] = KINDS, least: float = POSSIBLE
+) -> list[Match]:
     """Every identifier in a text, in order, none inside another.
 
     Args:
-        text: the text; offsets count its characters.
+        text: the text, or places of it; offsets count its characters.
         kinds: those that are wanted.
         least: the least score.
 
@@ -46,26 +48,42 @@ def find(text: str, *, kinds: Iterable[str] = KINDS, least: float = POSSIBLE) ->
     []
     """
     wanted = frozenset(kinds)
-    places = Places(text)
+    places = Places(text) if isinstance(text, str) else text
     found = [each for each in _candidates(places) if each.kind in wanted and each.score >= least]
     return longest(_unprotected(places, found))
 
 
-def _candidates(places: Places) -> Iterator[Match]:
+def _candidates(places: Places) -> list[Match]:
     text = places.text
     contexts: dict[tuple[int, int], frozenset[str]] = {}
-    for recogniser in RECOGNISERS:
-        for match in recogniser.matches(places):
-            start, end = _fitted(recogniser, match)
-
-            def has_context(words: frozenset[str], at: tuple[int, int] = (start, end)) -> bool:
-                if words and at not in contexts:
+    found: list[tuple[int, Match]] = []
+    for begins, group in _groups():
+        starts = places.starts(begins)
+        if starts is not None and not starts:
+            continue
+        for order, recogniser in group:
+            for match in places.search(recogniser.pattern, starts):
+                at = _fitted(recogniser, match)
+                if recogniser.context and at not in contexts:
                     contexts[at] = _words_around(text, *at)
-                return bool(words) and not words.isdisjoint(contexts[at])
+                has_context = bool(recogniser.context) and not recogniser.context.isdisjoint(
+                    contexts[at]
+                )
+                score = recogniser.judge(text[at[0] : at[1]], has_context=has_context)
+                if score:
+                    made = Match(*at, recogniser.kind, recogniser.name, round(score, 3))
+                    found.append((order, made))
+    found.sort(key=lambda each: each[0])
+    return [each for _, each in found]
 
-            score = recogniser.judge(text[start:end], has_context)
-            if score:
-                yield Match(start, end, recogniser.kind, recogniser.name, round(score, 3))
+
+@cache
+def _groups() -> list[tuple[tuple[Begins, ...], list[tuple[int, Recogniser]]]]:
+    """The recognisers that begin alike, each with its place in the table."""
+    groups: dict[tuple[Begins, ...], list[tuple[int, Recogniser]]] = {}
+    for order, recogniser in enumerate(RECOGNISERS):
+        groups.setdefault(recogniser.begins, []).append((order, recogniser))
+    return list(groups.items())
 
 
 def _fitted(recogniser: Recogniser, match: re.Match[str]) -> tuple[int, int]:
@@ -114,7 +132,11 @@ def _unprotected(places: Places, found: list[Match]) -> list[Match]:
     """Without what lies inside a number that identifies nobody, unless it is very sure."""
     if all(each.score > SURE for each in found):
         return found
-    safe = [match.span() for each in PROTECTED for match in each.matches(places)]
+    safe = [
+        match.span()
+        for each in PROTECTED
+        for match in places.search(each.pattern, places.starts(each.begins))
+    ]
     return [
         each
         for each in found

@@ -39,12 +39,19 @@ class Places:
     """The places of a text at which patterns may begin, in order."""
 
     text: str = field(repr=False)
+    windows: tuple[tuple[int, int], ...] | None = None
+    """Where matches may begin (first place, place after the last), in order; None: anywhere."""
+
+    def _scan(self, pattern: re.Pattern[str]) -> Iterator[re.Match[str]]:
+        if self.windows is None:
+            return pattern.finditer(self.text)
+        return (each for window in self.windows for each in pattern.finditer(self.text, *window))
 
     @cached_property
     def _runs(self) -> tuple[list[int], list[int], list[int]]:
         numbers, letters, signs = [], [], []
         text = self.text
-        for match in _RUN.finditer(text):
+        for match in self._scan(_RUN):
             place = match.start()
             before = text[place - 1] if place else " "
             if before in "+(":
@@ -79,28 +86,29 @@ class Places:
             return self._long
         return self._runs[("number", "letters", "sign").index(begins)]
 
-    def search(self, pattern: re.Pattern[str], begins: Iterable[Begins]) -> Iterator[re.Match[str]]:
-        """The matches of a pattern from left to right, none over another."""
+    def starts(self, begins: Iterable[Begins]) -> list[int] | None:
+        """Where something may begin, in order; None where the whole text must be searched."""
         starts: list[int] = []
-        kinds = 0
-        for each in begins:
-            kinds += 1
+        ways = tuple(begins)
+        for each in ways:
             if each is None:
-                return pattern.finditer(self.text)
+                return None
             if not isinstance(each, Anchor):
                 starts = starts + self.of(each) if starts else self.of(each)
-            elif not each.back:
-                found = each.pattern.search(self.text)
-                return iter(()) if found is None else pattern.finditer(self.text)
+            elif each.back:
+                found = [match.start() for match in self._scan(each.pattern)]
+                starts = sorted(at - back for at in found for back in each.back if back <= at)
             else:
-                starts = starts + [
-                    match.start() - back
-                    for match in each.pattern.finditer(self.text)
-                    for back in each.back
-                    if back <= match.start()
-                ]
-                kinds += 1
-        return matches_at(pattern, self.text, sorted(set(starts)) if kinds > 1 else starts)
+                # What has no blank in it begins and ends in one line: a window needs no search.
+                is_there = self.windows is None and each.pattern.search(self.text) is not None
+                return None if is_there else []
+        return sorted(starts) if len(ways) > 1 else starts
+
+    def search(self, pattern: re.Pattern[str], starts: list[int] | None) -> Iterator[re.Match[str]]:
+        """The matches of a pattern from left to right, none over another."""
+        if starts is None:
+            return pattern.finditer(self.text)
+        return matches_at(pattern, self.text, starts)
 
 
 def matches_at(

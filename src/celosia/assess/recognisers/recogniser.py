@@ -11,10 +11,10 @@ no second attempt start inside the same run.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from celosia.assess.recognisers.places import Begins, Places
+from celosia.assess.recognisers.places import Begins
 
 Check = Callable[[str], bool]
 
@@ -32,10 +32,6 @@ class Protected:
 
     pattern: re.Pattern[str]
     begins: tuple[Begins, ...] = (None,)
-
-    def matches(self, places: Places) -> Iterator[re.Match[str]]:
-        """Where the form stands."""
-        return places.search(self.pattern, self.begins)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,19 +52,13 @@ class Recogniser:
     keeps_wrong: bool = True
     """Whether a trigger word keeps a number whose check is wrong."""
 
-    def matches(self, places: Places) -> Iterator[re.Match[str]]:
-        """Where the pattern matches, whatever the check says."""
-        return places.search(self.pattern, self.begins)
-
-    def judge(self, written: str, has_context: Callable[[frozenset[str]], bool]) -> float:
+    def judge(self, written: str, *, has_context: bool) -> float:
         """How sure the recogniser is of a text; 0 where it is none."""
-        is_right = self.check is None or self.check(compact(written))
-        if not is_right:
-            is_kept = self.keeps_wrong and has_context(self.context)
-            return POSSIBLE + CONTEXT / 2 if is_kept else 0.0
-        is_typical = self.typical is not None and self.typical.fullmatch(written) is not None
-        if has_context(self.context):
+        if self.check is not None and not self.check(compact(written)):
+            return POSSIBLE + CONTEXT / 2 if self.keeps_wrong and has_context else 0.0
+        if has_context:
             return min(1.0, self.score + CONTEXT)
+        is_typical = self.typical is not None and self.typical.fullmatch(written) is not None
         return 0.0 if self.needs_context and not is_typical else self.score
 
 

@@ -9,6 +9,8 @@ from functools import cache
 
 from celosia.assess.recognisers import Match
 from celosia.assess.recognisers.identifiers import folded
+from celosia.assess.recognisers.places import matches_at
+from celosia.texts.detection.tokens import Words
 from celosia.texts.documents import Language
 
 MONTHS: dict[Language, tuple[str, ...]] = {
@@ -34,31 +36,38 @@ _MONTH = "|".join(sorted({each for names in MONTHS.values() for each in names}
                          | {"setiembre", "sept?", "ene", "feb", "mar", "abr", "apr", "jun", "jul",
                             "ago", "aug", "oct", "nov", "dic", "dec", "jan"},
                          key=len, reverse=True))  # fmt: skip
+_G = r"[ \n]"
+"""A blank, or the end of a line in the middle of a date."""
 _WORDS = re.compile(
-    rf"(?<!\w)(?:(?P<d1>\d{{1,2}})(?:st|nd|rd|th|º)?(?: de| of)? (?P<m1>{_MONTH})\.?"
-    rf"(?:,? (?:del? )?(?P<y1>\d{{4}}))?"
-    rf"|(?P<m2>{_MONTH})\.? (?P<d2>\d{{1,2}})(?:st|nd|rd|th)?(?:,? (?P<y2>\d{{4}}))?"
-    rf"|(?P<m3>{_MONTH})\.?,? (?:del? |of )?(?P<y3>(?:19|20)\d\d))(?!\w)",
+    rf"(?<!\w)(?:(?P<d1>\d{{1,2}})(?:st|nd|rd|th|º)?(?:{_G}de|{_G}of)?{_G}(?P<m1>{_MONTH})\.?"
+    rf"(?:,?{_G}(?:del?{_G})?(?P<y1>\d{{4}}))?"
+    rf"|(?P<m2>{_MONTH})\.?{_G}(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?(?:,?{_G}(?P<y2>\d{{4}}))?"
+    rf"|(?P<m3>{_MONTH})\.?,?{_G}(?:del?{_G}|of{_G})?(?P<y3>(?:19|20)\d\d))(?!\w)",
     re.IGNORECASE,
 )
-_ISO = re.compile(r"(?<![\w.-])(?P<y>(?:19|20)\d\d)([-/.])(?P<m>\d{1,2})\2(?P<d>\d{1,2})(?!\w)")
+_ISO = re.compile(
+    r"(?P<y>[12](?<![\w.-].)(?:(?<=1)9|(?<=2)0)\d\d)([-/.])(?P<m>\d{1,2})\2(?P<d>\d{1,2})(?!\w)"
+)
 _NUMBERS = re.compile(
-    r"(?<![\w./-])(?P<a>\d{1,2})([./-])(?P<b>\d{1,2})\2(?P<y>(?:19|20)\d\d|\d\d)(?![\w/-]|\.\d)"
+    r"(?P<a>\d(?<![\w./-].)\d?)([./-])(?P<b>\d{1,2})\2(?P<y>(?:19|20)\d\d|\d\d)(?![\w/-]|\.\d)"
 )
 _RELATIVE = re.compile(
-    r"(?<!\w)(?:yesterday|tomorrow|today|last (?:night|week|month|year|Monday|Tuesday|Wednesday"
-    r"|Thursday|Friday|Saturday|Sunday)|next (?:week|month|year)"
-    r"|(?:\d{1,3}|two|three|four|five|six) (?:days|weeks|months|years) ago"
-    r"|ayer|anteayer|mañana por la mañana|hoy"
-    r"|hace (?:\d{1,3}|dos|tres|cuatro|cinco|seis) (?:días|semanas|meses|años)"
-    r"|la semana pasada|el mes pasado|el año pasado|el (?:lunes|martes|miércoles|jueves|viernes"
-    r"|sábado|domingo) pasado)(?!\w)",
+    rf"(?<!\w)(?:yesterday|tomorrow|today|last{_G}(?:night|week|month|year|Monday|Tuesday|Wednesday"
+    rf"|Thursday|Friday|Saturday|Sunday)|next{_G}(?:week|month|year)"
+    rf"|(?:\d{{1,3}}|two|three|four|five|six){_G}(?:days|weeks|months|years){_G}ago"
+    rf"|ayer|anteayer|mañana{_G}por{_G}la{_G}mañana|hoy"
+    rf"|hace{_G}(?:\d{{1,3}}|dos|tres|cuatro|cinco|seis){_G}(?:días|semanas|meses|años)"
+    rf"|la{_G}semana{_G}pasada|el{_G}(?:mes|año|lunes|martes|miércoles|jueves|viernes"
+    rf"|sábado|domingo){_G}pasado)(?!\w)",
     re.IGNORECASE,
 )
 _AGE = re.compile(
-    r"(?<![\w.,/])(?P<a>1[01]\d|\d{1,2})(?:[- ]years?[- ]olds?| years? of age| años(?: de edad)?"
-    r"|[- ]?y/?o)(?!\w)"
-    r"|(?<!\w)(?:aged?|edad(?: de)?|age of)[: ]{1,2}(?P<b>1[01]\d|\d{1,2})(?![\w./])",
+    rf"\d(?<![\w.,/].)(?:(?<=1)[01]\d|\d?)(?:[- \n]years?[- \n]olds?|{_G}years?{_G}of{_G}age"
+    rf"|{_G}años(?:{_G}de{_G}edad)?|[- \n]?y/?o)(?!\w)",
+    re.IGNORECASE,
+)
+_SAID_AGE = re.compile(
+    rf"(?<!\w)(?:aged?|edad(?:{_G}de)?|age{_G}of)[: \n]{{1,2}}(?:1[01]\d|\d{{1,2}})(?![\w./])",
     re.IGNORECASE,
 )
 _BIRTH = re.compile(
@@ -80,34 +89,50 @@ class ParsedDate:
     is_ambiguous: bool = False
 
 
-def find(text: str) -> list[Match]:
+def find(words: Words) -> list[Match]:
     """Dates, births, ages and relative dates of a folded text."""
+    text = words.text
     found = []
-    for pattern in (_ISO, _NUMBERS, _WORDS):
-        for match in pattern.finditer(text):
-            if parse(match.group(), "en") is None:
-                continue
-            is_birth = _BIRTH.search(text, max(0, match.start() - 30), match.start()) is not None
-            kind = "birth" if is_birth else "date"
-            found.append(Match(*match.span(), kind, f"{kind} pattern", 0.9))
-    for match in _RELATIVE.finditer(text):
+    for matches, meaning in (
+        (_ISO.finditer(text), _by_iso),
+        (_NUMBERS.finditer(text), _by_numbers),
+        (matches_at(_WORDS, text, words.starts_of("month", back=2)), _by_words),
+    ):
+        for match in matches:
+            if meaning(match, "en") is not None:
+                kind = "birth" if _is_birth(text, match.start()) else "date"
+                found.append(Match(*match.span(), kind, f"{kind} pattern", 0.9))
+    for match in matches_at(_RELATIVE, text, words.starts_of("relative", back=2)):
         found.append(Match(*match.span(), "date", "relative date", 0.7))
-    for match in _AGE.finditer(text):
-        found.append(Match(*match.span(), "age", "age pattern", 0.9))
+    for matches in (_AGE.finditer(text), matches_at(_SAID_AGE, text, words.starts_of("age"))):
+        for match in matches:
+            found.append(Match(*match.span(), "age", "age pattern", 0.9))
     return found
+
+
+def _is_birth(text: str, start: int) -> bool:
+    before = text[max(0, start - 30) : start].lower()
+    if not any(each in before for each in ("born", "birth", "dob", "d.o.b", "nac")):
+        return False
+    return _BIRTH.search(text, max(0, start - 30), start) is not None
 
 
 def parse(text: str, language: Language) -> ParsedDate | None:
     """What a written date means; None where it means none (the 31st of April, "yesterday")."""
-    match = _ISO.fullmatch(text)
-    if match is not None:
-        return _made(match["y"], match["m"], match["d"], "iso")
-    match = _NUMBERS.fullmatch(text)
-    if match is not None:
-        return _by_numbers(match, language)
-    match = _WORDS.fullmatch(text)
-    if match is None:
-        return None
+    for pattern, meaning in ((_ISO, _by_iso), (_NUMBERS, _by_numbers), (_WORDS, _by_words)):
+        match = pattern.fullmatch(text)
+        if match is not None:
+            return meaning(match, language)
+    return None
+
+
+def _by_iso(match: re.Match[str], language: Language) -> ParsedDate | None:
+    del language
+    return _made(match["y"], match["m"], match["d"], "iso")
+
+
+def _by_words(match: re.Match[str], language: Language) -> ParsedDate | None:
+    del language
     month = match["m1"] or match["m2"] or match["m3"]
     number = _month_numbers().get(folded(month).rstrip("."))
     year, day = match["y1"] or match["y2"] or match["y3"], match["d1"] or match["d2"]

@@ -128,7 +128,7 @@ class _Search:
                 kind_of = self._compact.get(_compact(found.group()))
                 if kind_of is not None:
                     yield Match(*found.span(), kind_of, "fact", 0.98)
-        for each in dates.find(text) if self._days else ():
+        for each in dates.find(words) if self._days else ():
             parsed = dates.parse(text[each.start : each.end], "es")
             if parsed is not None and parsed.day in self._days and parsed.has_day:
                 yield Match(each.start, each.end, self._days[parsed.day], "fact", 0.95)

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
+from functools import cache
 
 from celosia.assess.recognisers import Match
 from celosia.assess.recognisers.identifiers import folded
 from celosia.texts import word_lists
-from celosia.texts.detection.tokens import Words
+from celosia.texts.detection.tokens import Words, is_first
 from celosia.texts.documents import word_set
 
 _UPPER = "A-ZÀ-ÖØ-Þ"
 _GAP = r"(?:[ \t]{1,2}|[ \t]?\n[ \t]?)"
-_NAME_WORD = rf"[{_UPPER}](?:[^\W\d_]|['-](?=[^\W\d_])){{0,30}}+"
-_PARTICLE = r"(?:de|del|la|las|los|y|i|da|do|dos|di|van|von|der|den|el|bin|ben|san|e)"
+_REST = r"(?:[^\W\d_]|['-](?=[^\W\d_])){0,30}+"
+_NAME_WORD = rf"[{_UPPER}]{_REST}"
+_PARTICLES = word_set("de del la las los y i da do dos di van von der den el bin ben san e")
+_PARTICLE = rf"(?:{'|'.join(sorted(_PARTICLES, key=len, reverse=True))})"
 _SEQUENCE = re.compile(
-    rf"(?<![\w@./])(?:[{_UPPER}]\.|{_NAME_WORD})(?:(?:{_GAP}(?:{_PARTICLE}{_GAP}){{0,2}}|(?<=\.))"
+    rf"[{_UPPER}](?<![\w@./].)(?:\.|{_REST})(?:(?:{_GAP}(?:{_PARTICLE}{_GAP}){{0,2}}|(?<=\.))"
     rf"(?:[{_UPPER}]\.|{_NAME_WORD}(?![\w@]))){{0,5}}+"
 )
 _TITLES = word_set(
@@ -45,18 +49,35 @@ _NOT_NAMES = word_set(
     "miercoles jueves viernes sabado domingo nhs dni nie nif iban ssn tel phone email date "
     "fecha ref no medical centre center health royal general saint county"
 )
-_INITIALS = re.compile(rf"(?<![\w.])(?:[{_UPPER}]\.[ ]?){{2,4}}(?![\w])")
+_INITIALS = re.compile(rf"[{_UPPER}](?<![\w.].)\.[ ]?(?:[{_UPPER}]\.[ ]?){{1,3}}(?![\w])")
 _LAST_WORD = re.compile(r"([^\W\d_]+)[.,:]?[ \t\n]{1,2}$")
 
 
 def find(words: Words) -> list[Match]:
     """Names of people in a folded text."""
-    return [*_by_capitals(words.text), *_lower_case(words), *_by_initials(words.text)]
+    return [*_by_capitals(words), *_lower_case(words), *_by_initials(words)]
 
 
-def _by_capitals(text: str) -> Iterator[Match]:
-    for match in _SEQUENCE.finditer(text):
-        yield from _judged(text, match)
+def _by_capitals(words: Words) -> Iterator[Match]:
+    for match in _SEQUENCE.finditer(words.text):
+        run = match.group()
+        if run.isalpha():
+            word = folded(run)
+            if word in _never_alone() or (
+                word not in word_lists.known_given() and not _is_introduced(words, match.start())
+            ):
+                continue
+        yield from _judged(words, match)
+
+
+@cache
+def _never_alone() -> frozenset[str]:
+    """Words that are no name by themselves, whatever stands before them."""
+    function = word_lists.function_words() - word_lists.known_names()
+    return _TITLES | function | _NOT_NAMES | _PARTICLES
+
+
+_PIECE = re.compile(r"[^\s.]+\.?")
 
 
 def _pieces(match: re.Match[str]) -> list[tuple[int, int, str]]:
@@ -64,22 +85,22 @@ def _pieces(match: re.Match[str]) -> list[tuple[int, int, str]]:
 
     A run goes on over the end of a line only with a known name: the next line may begin a sentence.
     """
-    start = match.start()
+    start, run = match.start(), match.group()
     found: list[tuple[int, int, str]] = []
-    for each in re.finditer(r"[^\s.]+\.?", match.group()):
+    for each in _PIECE.finditer(run):
         word = folded(each.group()).rstrip(".")
-        gap = match.group()[found[-1][1] - start : each.start()] if found else ""
-        if "\n" in gap and not _is_known(word) and not _is_particle(word):
+        gap = run[found[-1][1] - start : each.start()] if found else ""
+        if "\n" in gap and not _is_known(word) and word not in _PARTICLES:
             break
         found.append((start + each.start(), start + each.end(), word))
     return found
 
 
-def _judged(text: str, match: re.Match[str]) -> Iterator[Match]:
+def _judged(words: Words, match: re.Match[str]) -> Iterator[Match]:
     pieces, is_titled = _without_titles(_pieces(match))
     if not pieces:
         return
-    introduced = is_titled or _is_introduced(text, pieces[0][0])
+    introduced = is_titled or _is_introduced(words, pieces[0][0])
     # An organisation or a month ends a name; what stands before it is judged alone.
     company = sum(_is_known(each[2]) for each in pieces) > 1
     end = next(
@@ -91,16 +112,15 @@ def _judged(text: str, match: re.Match[str]) -> Iterator[Match]:
         len(pieces),
     )
     pieces = pieces[:end]
-    while pieces and _is_particle(pieces[-1][2]):
+    while pieces and pieces[-1][2] in _PARTICLES:
         pieces.pop()
     if not pieces:
         return
-    names = [word for _, _, word in pieces if not _is_particle(word)]
-    is_first = _is_first(text, pieces[0][0])
+    names = [word for _, _, word in pieces if word not in _PARTICLES]
     score = (
         _introduced_score(names, is_titled=is_titled)
         if introduced
-        else _score(names, is_first=is_first)
+        else _score(names, is_first=is_first(words.text, pieces[0][0]))
     )
     if not score:
         return
@@ -127,7 +147,7 @@ def _without_titles(
 
 
 def _is_known(word: str) -> bool:
-    return word in word_lists.known_given() or word in word_lists.known_surnames()
+    return word in word_lists.known_names()
 
 
 def _introduced_score(names: list[str], *, is_titled: bool) -> float:
@@ -163,6 +183,7 @@ def _is_list_word(full: list[str]) -> bool:
     return len(full) == 1 and full[0] in _places()
 
 
+@cache
 def _places() -> frozenset[str]:
     return frozenset(
         folded(term)
@@ -171,12 +192,15 @@ def _places() -> frozenset[str]:
     )
 
 
-def _is_particle(word: str) -> bool:
-    return re.fullmatch(_PARTICLE, word) is not None
-
-
-def _is_introduced(text: str, start: int) -> bool:
+def _is_introduced(words: Words, start: int) -> bool:
     """Whether the word before, or the one before "is" or a colon, says that a name follows."""
+    text = words.text
+    at = bisect_left(words.starts, start)
+    if not at or not text[start - 1].isspace():
+        return False
+    last = words.words[at - 1]
+    if last.isalpha() and last not in _INTRODUCTIONS and last not in _LINKS:
+        return False
     window = text[max(0, start - 40) : start]
     for _ in range(2):
         match = _LAST_WORD.search(window)
@@ -191,21 +215,14 @@ def _is_introduced(text: str, start: int) -> bool:
     return False
 
 
-def _is_first(text: str, start: int) -> bool:
-    before = text[max(0, start - 12) : start].rstrip(" \t\"'([{«“¿¡*_-")
-    return not before or before[-1] in ".!?\n:;•|"
-
-
 def _lower_case(words: Words) -> Iterator[Match]:
     """A given name and a surname without capitals, neither of them a common word."""
-    given, family = word_lists.known_given(), word_lists.known_surnames()
-    common = word_lists.common_words() | word_lists.function_words()
-    text = words.text
-    for at in range(len(words.words) - 1):
-        first, second = words.words[at], words.words[at + 1]
-        if first not in given or second not in family or words.is_capital(at):
+    family, common = word_lists.known_surnames(), word_lists.ordinary_words()
+    for at in words.hits.get("given", ()):
+        first, second = (*words.words[at : at + 2], "")[:2]
+        if second not in family or words.is_capital(at):
             continue
-        if first in common and second in common and not _is_introduced(text, words.starts[at]):
+        if first in common and second in common and not _is_introduced(words, words.starts[at]):
             continue
         if words.text[words.ends[at] : words.starts[at + 1]] not in (" ", "\n", "  "):
             continue
@@ -219,8 +236,8 @@ def _lower_case(words: Words) -> Iterator[Match]:
         yield Match(words.starts[at], words.ends[last], "person", "lower-case name", 0.65)
 
 
-def _by_initials(text: str) -> Iterator[Match]:
-    for match in _INITIALS.finditer(text):
-        if _is_introduced(text, match.start()):
+def _by_initials(words: Words) -> Iterator[Match]:
+    for match in _INITIALS.finditer(words.text):
+        if _is_introduced(words, match.start()):
             end = match.start() + len(match.group().rstrip())
             yield Match(match.start(), end, "person", "initials", 0.6)

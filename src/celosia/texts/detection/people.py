@@ -6,6 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from celosia.assess.recognisers import Match
 from celosia.assess.recognisers.identifiers import folded
@@ -44,6 +45,11 @@ class NameForms:
         return self.words[len(self.given) :]
 
 
+_POSSESSIVE = re.compile(r"['\u2019][sS](?!\w)")
+_NAME_WORD = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*")
+
+
+@lru_cache(maxsize=1 << 14)
 def name_words(text: str) -> tuple[str, ...]:
     """The telling words of a name, folded.
 
@@ -53,9 +59,11 @@ def name_words(text: str) -> tuple[str, ...]:
     if "," in text:  # "García López, Ana"
         family, _, given = text.partition(",")
         text = f"{given} {family}"
-    text = re.sub(r"['\u2019][sS](?!\w)", "", text)
-    found = [folded(word) for word in re.findall(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*", text)]
+    found = map(folded, _NAME_WORD.findall(_POSSESSIVE.sub("", text)))
     return tuple(word for word in found if word not in _TITLES and word not in _PARTICLES)
+
+
+_INITIALS = re.compile(r"(?:(?<!\w)[A-ZÀ-ÖØ-Þ]\.? ?){1,3}$")
 
 
 class NameSearch:
@@ -65,13 +73,11 @@ class NameSearch:
         self._known: dict[str, bool] = {}
         """Each word of a name, and whether it may stand alone in lower case."""
         self._near: dict[str, set[str]] = defaultdict(set)
-        self._initials: set[str] = set()
-        common = word_lists.common_words() | word_lists.function_words()
-        given = word_lists.known_given()
+        common, given = word_lists.ordinary_words(), word_lists.known_given()
         for words in names:
             form = NameForms(words)
             for word in words:
-                is_name = word in given or word in word_lists.known_surnames()
+                is_name = word in word_lists.known_names()
                 if len(word) < 2 or (word in word_lists.function_words() and not is_name):
                     continue
                 is_rare = word not in common and len(word) > 3
@@ -80,46 +86,56 @@ class NameSearch:
                 if len(word) >= NEAR:
                     for each in edits(word):
                         self._near[each].add(word)
-            if len(words) > 1:
-                self._initials.add("".join(word[0] for word in words))
 
     def find(self, words: Words) -> Iterator[Match]:
         """Every run of words of the names, with initials before them."""
-        at, count = 0, len(words.words)
-        while at < count:
-            if not self._fits(words, at):
-                at += 1
+        fitting = self._fitting(words)
+        last = -1
+        for at in fitting:
+            if at <= last:
                 continue
             last = at
-            while last + 1 < count and self._joins(words, last) and self._fits(words, last + 1):
+            while last + 1 in fitting and self._joins(words, last):
                 last += 1
+            first = at
             if at and words.is_capital(at) and self._joins(words, at - 1):
                 # A short form of the given name, or another one, before a known surname.
                 is_given = words.words[at - 1] in word_lists.known_given()
-                at -= is_given and words.is_capital(at - 1)
-            start = words.starts[at]
-            before = re.search(
-                r"(?:(?<!\w)[A-ZÀ-ÖØ-Þ]\.? ?){1,3}$", words.text[max(0, start - 9) : start]
-            )
-            if before is not None and words.is_capital(at):
+                first -= is_given and words.is_capital(at - 1)
+            start = words.starts[first]
+            before = _INITIALS.search(words.text, max(0, start - 9), start)
+            if before is not None and words.is_capital(first):
                 start -= len(before.group())
             yield Match(start, words.ends[last], "person", "propagation", 0.8)
-            at = last + 1
 
-    def _fits(self, words: Words, at: int) -> bool:
-        word = words.words[at].removesuffix("'s").removesuffix("\u2019s")
-        is_capital = words.is_capital(at)
-        if word in self._known:
-            return is_capital or self._known[word] or self._has_neighbour(words, at)
-        if len(word) >= NEAR - 1 and is_capital and not word_lists.known_given() & {word}:
-            # A known name is no misprint of another one.
-            if word in word_lists.known_surnames():
-                return False
-            for each in edits(word):
-                for known in self._near.get(each, ()):
-                    if is_near(word, known):
-                        return True
-        return False
+    def _fitting(self, words: Words) -> dict[int, None]:
+        """The places among the words of those that are of a name, in order."""
+        text, known, names = words.text, self._known, word_lists.known_names()
+        found: dict[int, None] = {}
+        for at, (word, start) in enumerate(zip(words.words, words.starts, strict=True)):
+            if word in known:
+                if text[start].isupper() or known[word] or self._has_neighbour(words, at):
+                    found[at] = None
+            elif len(word) >= NEAR - 1 and text[start].isupper():
+                bare = word.removesuffix("'s").removesuffix("\u2019s")
+                # A known name is no misprint of another one.
+                if bare in known or (bare not in names and self._is_misprint(bare)):
+                    found[at] = None
+            elif word.endswith(("'s", "\u2019s")):
+                bare = word[:-2]
+                if bare in known and (
+                    text[start].isupper() or known[bare] or self._has_neighbour(words, at)
+                ):
+                    found[at] = None
+        return found
+
+    def _is_misprint(self, word: str) -> bool:
+        if len(word) < NEAR - 1:
+            return False
+        near = self._near
+        return any(
+            is_near(word, known) for each in edits(word) if each in near for known in near[each]
+        )
 
     def _has_neighbour(self, words: Words, at: int) -> bool:
         """Whether a word of a name in lower case stands beside another one."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ from typing import Any
 from celosia.assess.recognisers import KINDS, ROLES, Match
 from celosia.assess.recognisers import find as find_identifiers
 from celosia.assess.recognisers.identifiers import compact
+from celosia.assess.recognisers.places import Places
 from celosia.core.errors import InputError
 from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
@@ -116,13 +117,30 @@ def find(
     )
 
 
-_WRAPPED = re.compile(r"\d[^\n]{0,12}\n[ \t]?[^\W_]|[^\W_]{3}\n[ \t]?\d")
-"""Where the end of a line may cut a number or a date in two."""
+_WRAPPED = re.compile(
+    r"\n(?<=[^\W_].)[ \t]?(?:[+(]?\d|[A-Z0-9]{1,4}(?![^\W_])|[A-Z]{1,4}[-/ ]?\d)"
+    r"|\n(?<=[^\w\s].)[ \t]?[(+]?\d",
+    re.DOTALL,
+)
+"""Ends of lines that may cut a number in two."""
 
 
 def _flat(text: str) -> str:
     """The text without ends of lines, as long as it was."""
     return text.replace("\r", " ").replace("\n", " ")
+
+
+_REACH = 60
+"""Characters of an identifier before the end of a line that it goes over, at most."""
+
+
+def _before_line_ends(text: str) -> tuple[tuple[int, int], ...]:
+    """Where something may begin that goes over the end of a line."""
+    windows: list[tuple[int, int]] = []
+    for match in _WRAPPED.finditer(text):
+        end = match.start()
+        windows.append((max(windows[-1][1] if windows else 0, end - _REACH), end))
+    return tuple(windows)
 
 
 def _named(file: SourceFile) -> int:
@@ -140,11 +158,11 @@ def _detected(
     engine: Engine | None,
 ) -> Iterator[Match]:
     text = folded.text
-    yield from find_identifiers(text)
-    yield from dates.find(text)
-    if _WRAPPED.search(text):  # a number or a date that goes on in the next line
-        flat = _flat(text)
-        for each in (*find_identifiers(flat), *dates.find(flat)):
+    yield from find_identifiers(words.places)
+    yield from dates.find(words)
+    wrapped = _before_line_ends(text)
+    if wrapped:
+        for each in find_identifiers(Places(_flat(text), wrapped)):
             if "\n" in text[each.start : each.end]:
                 yield each
     yield from names.find(words)
@@ -193,24 +211,49 @@ def _propagate(
                 form = _flat(folded.text[each.start : each.end])
                 values[_place(document, declaration)][form] = each.kind
     searches = {place: people.NameSearch(sorted(forms)) for place, forms in known.items()}
-    patterns = {place: _any_of(forms) for place, forms in values.items()}
+    numbers = {place: _ValueSearch(forms) for place, forms in values.items()}
     for document, (folded, words), found in zip(collection, texts, candidates, strict=True):
         place = _place(document, declaration)
         if place in searches:
             found.extend(searches[place].find(words))
-        for match in patterns[place].finditer(_flat(folded.text)) if place in patterns else ():
-            kind = values[place][match.group()]
-            found.append(Match(*match.span(), kind, "propagation", 0.8))
+        if place in numbers:
+            found.extend(numbers[place].find(words, _flat(folded.text)))
 
 
 _SHORTEST_VALUE = 5
 """Characters of a number that is looked for wherever it stands."""
 
 
-def _any_of(values: Iterable[str]) -> re.Pattern[str]:
-    """The values as words of their own, the longest first."""
-    longest_first = sorted(values, key=lambda each: (-len(each), each))
-    return re.compile(rf"(?<![^\W_])(?:{'|'.join(map(re.escape, longest_first))})(?![^\W_])")
+class _ValueSearch:
+    """Looks for values as words of their own, the longest first."""
+
+    def __init__(self, kinds: Mapping[str, str]) -> None:
+        self._kinds = kinds
+        self._by_first: dict[str, list[tuple[int, str]]] = defaultdict(list)
+        """By its first word the place of that word in a value, and the value."""
+        for value in kinds:
+            first = words_of(value)
+            if first.words:
+                self._by_first[first.words[0]].append((first.starts[0], value))
+
+    def find(self, words: Words, text: str) -> Iterator[Match]:
+        hits = []
+        for word, start in zip(words.words, words.starts, strict=True):
+            if word in self._by_first:
+                hits += [
+                    (start - before, -len(value), value)
+                    for before, value in self._by_first[word]
+                    if text.startswith(value, max(0, start - before))
+                ]
+        end = 0
+        for start, _, value in sorted(hits):
+            stop = start + len(value)
+            is_alone = not text[max(0, start - 1) : start].isalnum() and not (
+                text[stop : stop + 1].isalnum()
+            )
+            if start >= end and is_alone:
+                end = stop
+                yield Match(start, stop, self._kinds[value], "propagation", 0.8)
 
 
 def _place(document: Document, declaration: TextDeclaration) -> Any:

@@ -8,9 +8,11 @@ from functools import cache
 from pathlib import Path
 
 from celosia.assess.recognisers import Match
+from celosia.assess.recognisers.places import matches_at
 from celosia.core.errors import InputError
 from celosia.texts import word_lists
 from celosia.texts.detection.tokens import TermList, Words
+from celosia.texts.detection.triggers import TERMS
 
 _UPPER = "A-ZÀ-ÖØ-Þ"
 _NAME = rf"[{_UPPER}][^\W\d_]{{0,30}}(?:['-][^\W\d_]{{1,30}})?"
@@ -33,26 +35,22 @@ _ADDRESSES = re.compile(
     r"(?:,? (?:n[.º°úu]{0,2}m?\.? ?)?\d{1,4}(?:[- ]?[A-Z](?!\w))?"
     r"(?:,? \d{1,2}[ºª°]? ?[A-Za-z]{0,4}(?!\w))?)?"
     rf"(?:,? \d{{5}}(?: {_NAME}(?: {_NAME})?)?)?"
-    rf"|(?<![\w.,])\d{{1,5}}[A-Z]? (?:{_NAME} ){{1,3}}(?:Street|St|Road|Rd|Avenue|Ave|Lane|Ln|Drive"
-    r"|Dr|Court|Ct|Close|Way|Square|Terrace|Gardens|Place|Crescent|Hill|Boulevard|Blvd)(?!\w)\.?"
+)
+_NUMBERED = re.compile(
+    rf"\d(?<![\w.,].)\d{{0,4}}[A-Z]? (?:{_NAME} ){{1,3}}(?:Street|St|Road|Rd|Avenue|Ave|Lane|Ln"
+    r"|Drive|Dr|Court|Ct|Close|Way|Square|Terrace|Gardens|Place|Crescent|Hill|Boulevard|Blvd)(?!\w)\.?"
     r"(?:,? (?:Apt|Flat|Unit)\.? \w{1,5})?"
 )
-_POSTCODES = re.compile(
-    r"(?<!\w)[A-Z]{1,2}\d[A-Z\d]? \d[A-Z]{2}(?!\w)"
-    r"|(?:(?<=CP )|(?<=C\.P\. )|(?<=código postal )|(?<=ZIP )|(?<=zip code ))\d{5}(?:-\d{4})?(?!\w)"
+_POSTCODES = re.compile(r"[A-Z](?<!\w.)[A-Z]?\d[A-Z\d]? \d[A-Z]{2}(?!\w)")
+_POSTAL_NUMBERS = re.compile(
+    r"\d(?:(?<=CP .)|(?<=C\.P\. .)|(?<=código postal .)|(?<=ZIP .)|(?<=zip code .))\d{4}"
+    r"(?:-\d{4})?(?!\w)"
 )
 _AMOUNTS = re.compile(
-    r"(?<![\w.,])(?:[€$£] ?\d{1,3}(?:[.,]?\d{3}){0,4}(?:[.,]\d{1,2})?"
-    r"|\d{1,3}(?:[.,]?\d{3}){0,4}(?:[.,]\d{1,2})?"
+    r"[€$£\d](?<![\w.,].)(?:(?<=[€$£]) ?\d{1,3}(?:[.,]?\d{3}){0,4}(?:[.,]\d{1,2})?"
+    r"|(?<=\d)\d{0,2}(?:[.,]?\d{3}){0,4}(?:[.,]\d{1,2})?"
     r" ?(?:€|euros?|EUR|dollars?|USD|pounds?|GBP|pesos))(?!\w)"
 )
-_PATTERNS = (
-    (_ORGANISATIONS, "organisation", 0.7),
-    (_ADDRESSES, "address", 0.85),
-    (_POSTCODES, "address", 0.7),
-    (_AMOUNTS, "amount", 0.8),
-)
-_LISTED = ("place", "nation", "profession", "health", "belief")
 _ALONE = frozenset(("place", "nation", "belief"))
 
 
@@ -61,7 +59,7 @@ def _own_terms() -> TermList[tuple[str, bool]]:
     """The lists that come with Celosía: the kind, and whether a term must be capitalised."""
     return TermList(
         (term, (kind, kind in _ALONE and term[0].isupper()))
-        for kind in _LISTED
+        for kind in TERMS
         for language in word_lists.LANGUAGES
         for term in word_lists.terms(kind, language)
     )
@@ -96,16 +94,25 @@ def read_lists(lists: Mapping[str, str]) -> TermList[str]:
 def find(words: Words, lists: TermList[str]) -> Iterator[Match]:
     """All terms of a folded text."""
     text = words.text
-    for pattern, kind, score in _PATTERNS:
-        for match in pattern.finditer(text):
+    # Four names of two words each and what links them may stand before the word that tells.
+    capitals = [at for at in words.starts_of("organisation", back=14) if text[at].isupper()]
+    for matches, kind, score in (
+        (matches_at(_ORGANISATIONS, text, capitals), "organisation", 0.7),
+        (matches_at(_ADDRESSES, text, words.starts_of("address")), "address", 0.85),
+        (_NUMBERED.finditer(text), "address", 0.85),
+        (_POSTCODES.finditer(text), "address", 0.7),
+        (_POSTAL_NUMBERS.finditer(text), "address", 0.7),
+        (_AMOUNTS.finditer(text), "amount", 0.8),
+    ):
+        for match in matches:
             yield Match(*match.span(), kind, f"{kind} pattern", score)
-    for first, last, (kind, capital) in _own_terms().find(words):
+    for first, last, (kind, capital) in _own_terms().find(words, words.hits.get("term", ())):
         if not capital or words.is_capital(first):
             # A place at the start of a sentence, a surname, a common word: a little less sure.
             score = 0.6 if kind in _ALONE and words.is_first(first) else 0.75
             yield Match(words.starts[first], words.ends[last], kind, f"{kind} list", score)
     for first, last, kind in lists.find(words):
         yield Match(words.starts[first], words.ends[last], kind, "own list", 0.9)
-    for first, last, kind in holidays().find(words):
+    for first, last, kind in holidays().find(words, words.hits.get("holiday", ())):
         if words.is_capital(first):
             yield Match(words.starts[first], words.ends[last], kind, "holiday", 0.7)

@@ -2,26 +2,55 @@
 
 from __future__ import annotations
 
-import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import accumulate
 from typing import Generic, TypeVar
 
 from celosia.assess.recognisers.identifiers import folded
-
-_WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)?")
+from celosia.assess.recognisers.places import Places
+from celosia.texts.detection.triggers import WORD, Group, triggers
 
 Value = TypeVar("Value")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Words:
-    """The words of a folded text: folded, with where they start and end."""
+    """The words of a folded text: folded, with where they start and end.
+
+    Every detector works on these words: a text is taken apart once.
+    """
 
     text: str = field(repr=False)
     words: list[str] = field(repr=False)
     starts: list[int] = field(repr=False)
     ends: list[int] = field(repr=False)
+
+    @cached_property
+    def places(self) -> Places:
+        """Where patterns of numbers may begin."""
+        return Places(self.text)
+
+    @cached_property
+    def hits(self) -> dict[Group, list[int]]:
+        """The places among the words of those that make detectors look closer, by detector."""
+        found: dict[Group, list[int]] = defaultdict(list)
+        known = triggers()
+        for at, word in enumerate(self.words):
+            if word in known:
+                for group in known[word]:
+                    found[group].append(at)
+        return found
+
+    def starts_of(self, group: Group, back: int = 0) -> list[int]:
+        """Where in the text the words of a detector begin, and as many words before them."""
+        first = self.hits.get(group, [])
+        if not back:
+            return [self.starts[at] for at in first]
+        wide = {each for at in first for each in range(max(0, at - back), at + 1)}
+        return [self.starts[at] for at in sorted(wide)]
 
     def is_capital(self, at: int) -> bool:
         """Whether a word begins with a capital letter."""
@@ -29,8 +58,13 @@ class Words:
 
     def is_first(self, at: int) -> bool:
         """Whether a word begins a sentence or a line."""
-        before = self.text[: self.starts[at]][-12:].rstrip(" \t\"'([{«“¿¡*_-")
-        return not before or before[-1] in ".!?\n:;•|"
+        return is_first(self.text, self.starts[at])
+
+
+def is_first(text: str, start: int) -> bool:
+    """Whether what begins at a place begins a sentence or a line."""
+    before = text[max(0, start - 12) : start].rstrip(" \t\"'([{«“¿¡*_-")
+    return not before or before[-1] in ".!?\n:;•|"
 
 
 def words_of(text: str) -> Words:
@@ -39,13 +73,9 @@ def words_of(text: str) -> Words:
     >>> words_of("Ana came.").words
     ['ana', 'came']
     """
-    matches = list(_WORD.finditer(text))
-    return Words(
-        text,
-        [folded(match.group()) for match in matches],
-        [match.start() for match in matches],
-        [match.end() for match in matches],
-    )
+    pieces = WORD.split(text)
+    ends = list(accumulate(map(len, pieces)))
+    return Words(text, list(map(folded, pieces[1::2])), ends[:-1:2], ends[1::2])
 
 
 class TermList(Generic[Value]):
@@ -63,11 +93,20 @@ class TermList(Generic[Value]):
     def __bool__(self) -> bool:
         return bool(self._by_first)
 
-    def find(self, words: Words) -> Iterator[tuple[int, int, Value]]:
-        """The first and the last word of every term, with its value; the longest at each place."""
+    def find(
+        self, words: Words, places: Iterable[int] | None = None
+    ) -> Iterator[tuple[int, int, Value]]:
+        """The first and the last word of every term, with its value; the longest at each place.
+
+        Args:
+            words: the words of a text.
+            places: the places among the words at which terms may begin; all without it.
+        """
         known = self._by_first
-        for at, word in enumerate(words.words):
-            for split, value in known.get(word, ()):
+        if places is None:
+            places = [at for at, word in enumerate(words.words) if word in known] if known else ()
+        for at in places:
+            for split, value in known[words.words[at]]:
                 if tuple(words.words[at : at + len(split)]) == split:
                     yield at, at + len(split) - 1, value
                     break
