@@ -51,6 +51,8 @@ class FoldedText:
         else:
             first = self._first(start)
             last = self._first(end - 1, last=True)
+        if original.isascii():
+            return first, last
         while first > 0 and _goes_on(original, first):
             first -= 1
         while last < self.size and _goes_on(original, last):

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +28,7 @@ from celosia.texts.folding import FoldedText, fold
 from celosia.texts.options import TextDeclaration
 from celosia.texts.readers import ReadResult, SourceFile
 
+_normal_form = lru_cache(maxsize=1 << 14)(normal_form)
 _RANK = {kind: place for place, kind in enumerate(KINDS)}
 
 
@@ -268,69 +271,51 @@ def merge(found: Iterable[Match]) -> list[Match]:
     Parts of a name that touch or overlap become one.
     """
     order = sorted(found, key=lambda each: (each.start - each.end, -each.score, _RANK[each.kind]))
-    kept = _Kept()
+    starts: list[int] = []  # of what is kept, from left to right
+    kept: list[Match] = []
     for each in order:
-        clash = kept.overlapping(each)
+        after = bisect_left(starts, each.end)
+        first = after
+        while first and kept[first - 1].end > each.start:
+            first -= 1
+        clash = kept[first:after]
         if not clash:
-            kept.add(each)
+            starts.insert(after, each.start)
+            kept.insert(after, each)
             continue
         same = [other for other in clash if other.kind == each.kind]
         if len(clash) == len(same) == 1:
-            other = same[0]
-            kept.remove(other)
-            kept.add(
-                Match(
-                    min(each.start, other.start),
-                    max(each.end, other.end),
-                    each.kind,
-                    other.by if each.by in other.by.split("+") else f"{other.by}+{each.by}",
-                    max(each.score, other.score),
-                )
-            )
+            kept[first] = _joined(same[0], each)
+            starts[first] = kept[first].start
         elif not same:
             # What sticks out of a longer finding of another kind is still found.
             for start, end in _outside(each, clash):
-                kept.add(Match(start, end, each.kind, each.by, each.score))
-    return kept.sorted()
+                place = bisect_left(starts, start)
+                starts.insert(place, start)
+                kept.insert(place, Match(start, end, each.kind, each.by, each.score))
+    return kept
 
 
-class _Kept:
-    """Matches by the blocks of text that they lie in, so that a long text takes no longer."""
-
-    _BLOCK = 64
-
-    def __init__(self) -> None:
-        self._blocks: dict[int, list[Match]] = defaultdict(list)
-
-    def _range(self, each: Match) -> range:
-        return range(each.start // self._BLOCK, (each.end - 1) // self._BLOCK + 1)
-
-    def add(self, each: Match) -> None:
-        for block in self._range(each):
-            self._blocks[block].append(each)
-
-    def remove(self, each: Match) -> None:
-        for block in self._range(each):
-            self._blocks[block].remove(each)
-
-    def overlapping(self, each: Match) -> list[Match]:
-        found = {
-            other: None
-            for block in self._range(each)
-            for other in self._blocks.get(block, ())
-            if each.start < other.end and other.start < each.end
-        }
-        return list(found)
-
-    def sorted(self) -> list[Match]:
-        return sorted({each for found in self._blocks.values() for each in found})
+def _joined(longer: Match, other: Match) -> Match:
+    """Two overlapping matches of one kind as one."""
+    return Match(
+        min(longer.start, other.start),
+        max(longer.end, other.end),
+        longer.kind,
+        longer.by if other.by in longer.by.split("+") else f"{longer.by}+{other.by}",
+        max(longer.score, other.score),
+    )
 
 
-def _outside(each: Match, others: list[Match]) -> list[tuple[int, int]]:
-    """What of a match no longer one covers, where it is a word or more."""
-    start = max([each.start, *(other.end for other in others if other.start <= each.start)])
-    end = min([each.end, *(other.start for other in others if other.end >= each.end)])
-    return [(start, end)] if end - start >= 3 else []
+def _outside(each: Match, others: list[Match]) -> Iterator[tuple[int, int]]:
+    """What of a match no longer one (they stand in order) covers, where it is a word or more."""
+    start = each.start
+    for other in (*others, None):
+        end = each.end if other is None else other.start
+        if end - start >= 3:
+            yield start, end
+        if other is not None:
+            start = other.end
 
 
 def _findings(
@@ -390,5 +375,5 @@ def _value(kind: str, form: str) -> str:
     return (
         compact(form)
         if kind in ("id", "account", "contact", "device", "plate", "record")
-        else normal_form(form)
+        else _normal_form(form)
     )
