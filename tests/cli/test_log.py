@@ -75,6 +75,13 @@ def test_an_access_log_needs_no_declaration(
     assert "left out: 1 (lines that are no record of an access log)" in done.err
     assert MARK not in done.out + done.err + Path("safe.csv").read_text("utf-8")
     assert set(pl.read_csv("safe.csv")["url"]) == {"/0", "/1", "/2"}
+    fields = ("log", "publish", "access.log", "--method", "fields:url=path", "--min-people", 3)
+    streamed = run(*fields, "--stream", "-o", "streamed.csv")
+    assert streamed.code == 0, streamed.err
+    one, other = (pl.read_csv(name) for name in ("safe.csv", "streamed.csv"))
+    assert one.sort(one.columns).equals(other.sort(other.columns))
+    assert MARK not in streamed.out + streamed.err + Path("streamed.csv").read_text("utf-8")
+    run(*fields, "--stream").complains("CEL-U024")
 
 
 def test_the_methods_are_listed(run: Run) -> None:

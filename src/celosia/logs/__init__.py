@@ -1,8 +1,8 @@
 """Publish logs and sets: access logs, search logs, baskets.
 
 `read` a log with its declaration, `publish` its records, or `publish_sets` the items of each
-person; attack it (`attacks`), release frequent queries with differential privacy (`private`). Names
-load on first use.
+person; `publish_file` takes a log that is larger than memory; attack it (`attacks`), release
+frequent queries with differential privacy (`private`). Names load on first use.
 
 >>> from celosia import Seeded, logs
 >>> baskets = [["milk", "bread"], ["milk", "beer"], ["milk", "bread"], ["milk", "beer"]]
@@ -29,8 +29,9 @@ if TYPE_CHECKING:
     from celosia.logs.records.semantic_generalisation import SemanticGeneralisation
     from celosia.logs.records.user_threshold import UserThreshold
     from celosia.logs.registry import method_from, method_from_text, methods
-    from celosia.logs.release import LogRelease, SetRelease
+    from celosia.logs.release import LogFileRelease, LogRelease, SetRelease
     from celosia.logs.run import publish, publish_sets
+    from celosia.logs.run_on_file import publish_file
     from celosia.logs.sets.disassociation import DisassociatedSets, Disassociation
     from celosia.logs.sets.item_tree import ItemTree
     from celosia.logs.sets.km_anonymity import KmAnonymity
@@ -49,6 +50,7 @@ __all__ = [
     "LocalGeneralisation",
     "Log",
     "LogDeclaration",
+    "LogFileRelease",
     "LogMethod",
     "LogRelease",
     "RhoUncertainty",
@@ -66,6 +68,7 @@ __all__ = [
     "methods",
     "private",
     "publish",
+    "publish_file",
     "publish_sets",
     "read",
     "read_sets",
@@ -87,8 +90,9 @@ __getattr__, __dir__ = on_first_use(
         "records.semantic_generalisation": ("SemanticGeneralisation",),
         "records.user_threshold": ("UserThreshold",),
         "registry": ("method_from", "method_from_text", "methods"),
-        "release": ("LogRelease", "SetRelease"),
+        "release": ("LogFileRelease", "LogRelease", "SetRelease"),
         "run": ("publish", "publish_sets"),
+        "run_on_file": ("publish_file",),
         "sets.disassociation": ("DisassociatedSets", "Disassociation"),
         "sets.item_tree": ("ItemTree",),
         "sets.km_anonymity": ("KmAnonymity",),

@@ -111,31 +111,40 @@ def log_of(
         InputError: CEL-U011 a declared column is not there; CEL-U012 no record is left; CEL-U013
             all records have the same person.
     """
-    for name in (*declaration.columns.values(), *declaration.keep):
-        if name not in frame.columns:
-            raise InputError("CEL-U011", column=name, hint=did_you_mean(name, frame.columns))
     counts = {name: count for name, count in (unread or {}).items() if count}
-    used = frame.select(list(dict.fromkeys([*declaration.columns.values(), *declaration.keep])))
-    for role in ("person", "text"):
-        column = declaration.columns.get(role)
-        if column is None:
-            continue
-        texts = used.get_column(column).cast(pl.String).fill_null("")
-        is_there = texts.str.strip_chars() != ""
-        if role == "text":
-            is_long = texts.str.len_chars() > LONGEST_QUERY
-            counts |= {"long_text": int(is_long.sum())} if is_long.any() else {}
-            is_there &= ~is_long
-            gone = int((~is_there).sum()) - counts.get("long_text", 0)
-        else:
-            gone = int((~is_there).sum())
-        if gone:
-            counts[f"no_{role}"] = gone
-        if not is_there.all():
-            used = used.filter(is_there)
+    used = sound_records(frame, declaration, counts)
     if used.height == 0:
         raise InputError("CEL-U012")
     found = Log(used, declaration, counts)
     if declaration.unit == "person" and declaration.person and found.persons == 1:
         raise InputError("CEL-U013", column=declaration.person)
     return found
+
+
+def sound_records(
+    frame: pl.DataFrame, declaration: LogDeclaration, counts: dict[str, int]
+) -> pl.DataFrame:
+    """The declared columns of the records that have a person and a text; others are counted.
+
+    Raises:
+        InputError: CEL-U011 a declared column is not there.
+    """
+    names = list(dict.fromkeys([*declaration.columns.values(), *declaration.keep]))
+    for name in names:
+        if name not in frame.columns:
+            raise InputError("CEL-U011", column=name, hint=did_you_mean(name, frame.columns))
+    used = frame.select(names)
+    for role in ("person", "text"):
+        if role not in declaration.columns:
+            continue
+        texts = used.get_column(declaration.columns[role]).cast(pl.String).fill_null("")
+        reasons = {f"no_{role}": texts.str.strip_chars() == ""}
+        if role == "text":
+            reasons["long_text"] = texts.str.len_chars() > LONGEST_QUERY
+        is_there = pl.Series([True]).new_from_index(0, used.height)
+        for reason, is_gone in reasons.items():
+            if is_gone.any():
+                counts[reason] = counts.get(reason, 0) + int(is_gone.sum())
+                is_there &= ~is_gone
+        used = used.filter(is_there)
+    return used

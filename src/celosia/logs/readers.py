@@ -9,6 +9,7 @@ import polars as pl
 
 from celosia import frames
 from celosia.core.errors import InputError
+from celosia.frames import ColumnType
 from celosia.frames.formats import SUFFIXES, check_readable, open_bytes
 from celosia.logs.declaration import Layout, LogDeclaration
 from celosia.logs.formats.access_log import LineCounts, looks_like_access_log, read_blocks
@@ -96,15 +97,15 @@ def read(path: str | Path, declare: LogDeclaration | str | Path | None = None) -
         return log_of(frame, declaration, unread=counts.counts)
     if layout == "baskets":
         raise InputError("CEL-U006", path=str(file))
-    texts = {
-        column: "string"
-        for role, column in declaration.columns.items()
-        if role not in ("time", "bytes")
-    }
     if layout == "jsonl":
         return log_of(frames.read(file, format="jsonl"), declaration)
-    types = dict.fromkeys(texts, "string")
-    return log_of(frames.read(file, types=types), declaration)  # type: ignore[arg-type]
+    return log_of(frames.read(file, types=text_columns(declaration)), declaration)
+
+
+def text_columns(declaration: LogDeclaration) -> dict[str, ColumnType]:
+    """The columns that are read as texts, however they look."""
+    roles = declaration.columns.items()
+    return {column: "string" for role, column in roles if role not in ("time", "bytes")}
 
 
 def read_sets(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 from pathlib import Path
+from shutil import copyfile
 from typing import Any, ClassVar, Self
 
 import polars as pl
@@ -105,11 +106,56 @@ class LogRelease(_Release):
         types: Any = dict.fromkeys(texts, "string") if kind in ("csv", "tsv") else {}
         return cls(
             data=frames.read(path, types=types),
-            methods=tuple(MethodOutcome(**each) for each in facts["measures"]["methods"]),
-            account=LogAccount(),
-            left_out=facts["measures"]["left_out"],
+            **_common_parts(facts),
             **common,
         )
+
+
+@dataclass(frozen=True, kw_only=True)
+class LogFileRelease(_Release):
+    """Records to be published that lie in a file, for they may be more than memory holds."""
+
+    kind: ClassVar[str] = "log"
+
+    path: Path
+    records: int
+    texts: tuple[str, ...]
+    """Which columns are texts, however they look."""
+    columns: int
+
+    def write_data(self, path: Path) -> None:
+        """Copy the file."""
+        copyfile(self.path, path)
+
+    def data_facts(self) -> dict[str, Any]:
+        """Which columns are texts, however they look."""
+        return {"texts": list(self.texts), "records": self.records, "columns": self.columns}
+
+    @property
+    def summary(self) -> str:
+        return say("logs.summary.records", records=self.records, columns=self.columns)
+
+    @classmethod
+    def from_parts(cls, path: Path, facts: dict[str, Any], **common: Any) -> Self:
+        """Rebuild a release from its data file and certificate."""
+        given = facts["data"]
+        return cls(
+            path=path,
+            records=given["records"],
+            texts=tuple(given["texts"]),
+            columns=given["columns"],
+            **_common_parts(facts),
+            **common,
+        )
+
+
+def _common_parts(facts: dict[str, Any]) -> dict[str, Any]:
+    """What both sorts of release have in their certificates."""
+    return {
+        "methods": tuple(MethodOutcome(**each) for each in facts["measures"]["methods"]),
+        "account": LogAccount(),
+        "left_out": facts["measures"]["left_out"],
+    }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,8 +206,6 @@ class SetRelease(_Release):
             data = Transactions.of(line.split("\t") if line else [] for line in lines)
         return cls(
             data=data,
-            methods=tuple(MethodOutcome(**each) for each in facts["measures"]["methods"]),
-            account=LogAccount(),
-            left_out=facts["measures"]["left_out"],
+            **_common_parts(facts),
             **common,
         )

@@ -58,13 +58,13 @@ def publish(
     log = data if isinstance(data, Log) else read(data, declare)
     chosen = ordered(methods)
     now, outcomes = _applied(log, chosen, rng, progress)
-    notes = _notes(log)
+    notes = log_notes(log.declaration, _largest_share(log))
     for note in notes:
         warnings.warn(note, PrivacyWarning, stacklevel=2)
     measured = log_account(log, now, rng=rng, progress=progress) if assess else LogAccount()
     return LogRelease(
         data=now.published,
-        guarantee=_log_guarantee(chosen, log, simulation=rng.simulation),
+        guarantee=log_guarantee(chosen, log.declaration, simulation=rng.simulation),
         provenance=Provenance.now(
             "celosia.logs.publish",
             {"methods": [method.as_dict() for method in chosen]},
@@ -123,29 +123,38 @@ def ordered(methods: LogMethod | Iterable[LogMethod]) -> tuple[LogMethod, ...]:
     return chosen
 
 
-def _notes(log: Log) -> tuple[str, ...]:
+def _largest_share(log: Log) -> float:
+    """The share of the records that the most active person has; 0 where there are no persons."""
+    has_people = log.declaration.person is not None or log.units is not None
+    if not has_people or log.declaration.unit != "person":
+        return 0.0
+    return float(np.bincount(log.people).max() / log.records)
+
+
+def log_notes(declaration: LogDeclaration, largest: float) -> tuple[str, ...]:
+    """What a curator should know of a log, `largest` being the share of its most active person."""
     notes: list[str] = []
-    if log.declaration.unit == "record":
+    if declaration.unit == "record":
         notes.append(Message("logs.open.unit_record"))
-    people = log.people if log.declaration.person or log.units is not None else None
-    if people is not None and log.declaration.unit == "person":
-        largest = int(np.bincount(people).max())
-        if largest * 2 > log.records:
-            notes.append(Message("logs.note.one_person", share=largest / log.records))
+    if largest > 0.5:
+        notes.append(Message("logs.note.one_person", share=largest))
     return tuple(notes)
 
 
-def _log_guarantee(methods: tuple[LogMethod, ...], log: Log, *, simulation: bool) -> Guarantee:
+def log_guarantee(
+    methods: tuple[LogMethod, ...], declaration: LogDeclaration, *, simulation: bool
+) -> Guarantee:
+    """What methods promise together, and what they leave open."""
     promises = [text for method in methods if (text := method.promise()) is not None]
     promise: str = promises[-1] if promises else Message("logs.promise.none")
     for earlier in reversed(promises[:-1]):
         promise = Message("logs.promise.both", one=earlier, other=promise)
     gaps = [gap for method in methods for gap in method.leaves_open()]
-    if log.declaration.keep:
-        gaps.append(Message("logs.open.kept", columns=list(log.declaration.keep)))
-    if log.declaration.text and not promises:
+    if declaration.keep:
+        gaps.append(Message("logs.open.kept", columns=list(declaration.keep)))
+    if declaration.text and not promises:
         gaps.append(Message("logs.open.text"))
-    unit = "logs.unit.person" if log.declaration.unit == "person" else "logs.unit.record"
+    unit = "logs.unit.person" if declaration.unit == "person" else "logs.unit.record"
     return Guarantee(
         promise=promise,
         unit=Message(unit),

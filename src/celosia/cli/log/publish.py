@@ -17,7 +17,9 @@ from celosia.core.messages import say
 if TYPE_CHECKING:
     from celosia.core.progress import Progress
     from celosia.logs.method import LogMethod, SetMethod
-    from celosia.logs.release import LogRelease, SetRelease
+    from celosia.logs.release import LogFileRelease, LogRelease, SetRelease
+
+    Published = LogRelease | LogFileRelease | SetRelease
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +75,14 @@ def publish(
     no_assess: Annotated[
         bool, typer.Option("--no-assess", help="Do not check, attack or measure the release.")
     ] = False,
+    stream: Annotated[
+        bool,
+        typer.Option(
+            "--stream",
+            help="From file to file, block by block: for logs larger than memory. Fields and "
+            "--min-people only; no attack is run.",
+        ),
+    ] = False,
     seed: options.Seed = None,
 ) -> None:
     """Publish a log, or the sets of items of its persons.
@@ -83,6 +93,8 @@ def publish(
     **Examples**
 
     `celosia log publish access.log --min-people 10 -o safe.csv --report report.html`
+
+    `celosia log publish access.log --min-people 10 --stream -o safe.parquet`  (larger than memory)
 
     `celosia log publish searches.csv --declare log.toml --min-people 5 -o safe.parquet`
 
@@ -97,15 +109,21 @@ def publish(
     outputs.check(inputs=(log, given.declare, hierarchy, sensitive))
     wanted = _methods(methods, min_people, km)
     _check(wanted, sets=sets, hierarchy=hierarchy, sensitive=sensitive)
+    if stream and (sets or outputs.output is None):
+        raise InputError("CEL-U024.no_file")
     with outputs.working() as progress:
-        if sets:
-            release: LogRelease | SetRelease = _publish_sets(
+        release: Published
+        if stream:
+            release = _publish_file(log, given, wanted, outputs, progress, seed=seed)
+        elif sets:
+            release = _publish_sets(
                 log, given, wanted[0], hierarchy, sensitive, progress,
                 assess=not no_assess, seed=seed,
             )  # fmt: skip
         else:
             release = _publish_log(log, given, wanted, progress, assess=not no_assess, seed=seed)
-        outputs.save(release)
+        if not stream:
+            outputs.save(release)
     outputs.finish(release, lambda: _show(release))
 
 
@@ -163,6 +181,30 @@ def _publish_log(
     )
 
 
+def _publish_file(
+    path: Path,
+    given: LogInput,
+    methods: list[Any],
+    outputs: LogOutputs,
+    progress: Progress,
+    *,
+    seed: int | None,
+) -> LogFileRelease:
+    from celosia import logs
+    from celosia.core.randomness import source
+
+    assert outputs.output is not None
+    return logs.publish_file(
+        path,
+        outputs.output,
+        methods,
+        declare=given.declare,
+        overwrite=outputs.overwrite,
+        rng=source(seed),
+        progress=progress,
+    )
+
+
 def _publish_sets(
     path: Path,
     given: LogInput,
@@ -190,7 +232,7 @@ def _publish_sets(
     )
 
 
-def _show(release: LogRelease | SetRelease) -> None:
+def _show(release: Published) -> None:
     from celosia.core.release_report import format_numbers
     from celosia.logs.report import FACTS, REASONS, UTILITY
 

@@ -48,7 +48,18 @@ class _Context(NamedTuple):
     moments: pl.Series | None
     people: NDArray[np.int32] | None
     rng: Source
+    pan: CryptoPan | None
     facts: dict[str, Any]
+
+
+class TreatedFields(NamedTuple):
+    """Every declared column as it may be published."""
+
+    columns: dict[str, pl.Series]
+    hidden: frozenset[str]
+    """Columns that are not published."""
+    facts: dict[str, int]
+    """How many values could not be read, by the role."""
 
 
 def _names(value: Any) -> tuple[str, ...]:
@@ -108,36 +119,53 @@ class Fields(LogMethod):
                 without times; CEL-I070 cryptography is not installed.
         """
         progress(Step(self.method_name, 0))
+        people = _people(log)
+        made = self.treat(log, people, self.key(rng), rng=rng)
+        frame = log.frame.with_columns(list(made.columns.values()))
+        time = made.columns.get(log.declaration.columns.get("time", ""))
+        order = order_within(time, frame.height, rng)
+        units = people if people is not None else log.units
+        treated = replace(
+            log,
+            frame=frame[order],
+            hidden=made.hidden,
+            units=None if units is None else units[order],
+        )
+        return MethodResult(data=treated, facts=made.facts)
+
+    def key(self, rng: Source) -> CryptoPan | None:
+        """The key of addresses, for one release alone: nobody holds it, so nobody can decrypt."""
+        return CryptoPan(rng.raw(KEY_BYTES)) if self.ip == "prefix-preserving" else None
+
+    def treat(
+        self, log: Log, people: NDArray[np.int32] | None, pan: CryptoPan | None, *, rng: Source
+    ) -> TreatedFields:
+        """The declared columns as they may be published, in the order of the log.
+
+        Args:
+            log: the records.
+            people: the person of each; None where there are none.
+            pan: the key of addresses that stay alike in their beginnings.
+            rng: where pseudonyms are drawn from.
+        """
         columns = log.declaration.columns
-        has_people = log.declaration.unit == "person" and "person" in columns
-        people = log.people if has_people else None
-        facts: dict[str, Any] = {}
+        facts: dict[str, int] = {}
         moments = None
         if "time" in columns:
             moments = parse_times(log.column("time"), log.declaration)
             facts["times_unread"] = int(moments.null_count() - log.column("time").null_count())
         new: dict[str, pl.Series] = {}
         hidden = set(log.hidden)
-        shared = columns.get("person")
         for role, name in columns.items():
-            if role == "text" or (role == "person" and shared in _others(columns)):
+            if role == "text" or (role == "person" and name in _others(columns)):
                 continue  # an address that is also the person is treated as an address
-            made = self._treated(role, _Context(log, moments, people, rng, facts))
+            made = self._treated(role, _Context(log, moments, people, rng, pan, facts))
             if made is None:
                 hidden.add(name)
             else:
                 new[name] = made.alias(name)
-        frame = log.frame.with_columns(list(new.values()))
-        order = _order(new.get(columns.get("time", "")), frame.height, rng)
-        units = people if people is not None else log.units
-        treated = replace(
-            log,
-            frame=frame[order],
-            hidden=frozenset(hidden),
-            units=None if units is None else units[order],
-        )
         facts = {name: count for name, count in facts.items() if count}
-        return MethodResult(data=treated, facts=facts)
+        return TreatedFields(new, frozenset(hidden), facts)
 
     def _treated(self, role: str, context: _Context) -> pl.Series | None:
         """The new column of a role; None where it is not published."""
@@ -155,7 +183,7 @@ class Fields(LogMethod):
             return powers_of_two(column)
         texts = column.cast(pl.String)
         if role == "ip":
-            made = self._addresses(texts, context.rng)
+            made = self._addresses(texts, context.pan)
         elif role == "agent":
             made = self._agents(texts, context.people)
         else:
@@ -163,10 +191,9 @@ class Fields(LogMethod):
         context.facts[f"{role}_unread"] = int(made.null_count() - column.null_count())
         return made
 
-    def _addresses(self, texts: pl.Series, rng: Source) -> pl.Series:
-        if self.ip == "prefix-preserving":
-            # A key of this release alone: nobody holds it, so nobody can decrypt.
-            return addresses.encrypt(texts, CryptoPan(rng.raw(KEY_BYTES)))
+    def _addresses(self, texts: pl.Series, pan: CryptoPan | None) -> pl.Series:
+        if pan is not None:
+            return addresses.encrypt(texts, pan)
         return addresses.truncate(texts, _BITS[self.ip])
 
     def _url_rule(self, how: str) -> Callable[[str], str | None]:
@@ -207,6 +234,11 @@ class Fields(LogMethod):
         return pl.Series(_numbers(groups[:, None], context.rng))
 
 
+def _people(log: Log) -> NDArray[np.int32] | None:
+    has_people = log.declaration.unit == "person" and log.declaration.person is not None
+    return log.people if has_people else None
+
+
 def _others(columns: dict[str, str]) -> set[str]:
     return {name for role, name in columns.items() if role != "person"}
 
@@ -217,7 +249,7 @@ def _numbers(groups: NDArray[np.int64], rng: Source) -> NDArray[np.int64]:
     return rng.permutation(len(distinct))[place.reshape(-1)] + 1
 
 
-def _order(times: pl.Series | None, count: int, rng: Source) -> NDArray[np.int64]:
+def order_within(times: pl.Series | None, count: int, rng: Source) -> NDArray[np.int64]:
     """A random order; where times are published, within each of them."""
     order = rng.permutation(count)
     if times is None:

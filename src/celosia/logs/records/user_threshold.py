@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -59,7 +59,9 @@ class UserThreshold(LogMethod):
         codes, texts = log.queries
         keys = codes.astype(np.int64)
         if self.period != "whole":
-            moments = parse_times(log.column("time"), log.declaration)
+            # Days that were floored before say no zone: they are those of the declared one.
+            zoned = replace(log.declaration, zone=log.declaration.zone or "UTC")
+            moments = parse_times(log.column("time"), zoned)
             when = periods(moments, self.period, log.declaration.zone)
             _, keys = np.unique(
                 np.stack([codes.astype(np.int64), when], axis=1), axis=0, return_inverse=True
