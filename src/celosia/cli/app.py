@@ -97,6 +97,11 @@ PANELS: dict[str, dict[str, tuple[str, str, str]]] = {
             "app",
             "Show, check and export the privacy ledger: every charge and the remaining budget.",
         ),
+        "market": (
+            "celosia.cli.market",
+            "app",
+            "Show prices of answers, and make invoices and compensation from the ledger.",
+        ),
         "rdf": (
             "celosia.cli.rdf",
             "app",

@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import compress
 from math import isfinite
 from pathlib import Path
@@ -59,6 +60,14 @@ def query(
     delta: Annotated[
         float, "The chance that the promise fails, for mechanisms that need it."
     ] = 0.0,
+    error: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SIZE",
+            help="Instead of --epsilon: the typical error to accept, in the unit of the answer. "
+            "The least epsilon that promises it is taken.",
+        ),
+    ] = None,
     analyst: options.Analyst = None,
     method: Annotated[
         str | None,
@@ -90,6 +99,8 @@ def query(
 
     `celosia query policy.toml "SELECT count(*) FROM orders" --epsilon 0.5`
 
+    `celosia query policy.toml "SELECT count(*) FROM orders" --error 20 --explain`  (accuracy first)
+
     `celosia query people.toml friends.rq --epsilon 0.5`  (a graph, in SPARQL)
 
     `celosia query policy.toml prices.sql -e 0.5 --analyst ana -o prices.csv --report prices.html`
@@ -108,6 +119,7 @@ def query(
         policy,
         sql,
         epsilon=epsilon,
+        error=error,
         explain=explain,
         is_remote=server is not None,
         with_server={"--token-file": token_file},
@@ -129,6 +141,8 @@ def query(
         fresh=fresh,
     )
     with open_vault(policy, server, ledger=ledger, token_file=token_file, seed=seed) as vault:
+        if error is not None:
+            request = replace(request, epsilon=_least_epsilon(vault, request, error))
         if explain:
             plan = vault.plan(request)
             price = say("cli.query.price", price=_price(float(plan.epsilon), float(plan.delta)))
@@ -151,6 +165,7 @@ def _check_options(
     question: str | None,
     *,
     epsilon: float | None,
+    error: float | None,
     explain: bool,
     with_server: dict[str, object],
     without: dict[str, object],
@@ -162,6 +177,7 @@ def _check_options(
         policy: the policy file.
         question: what is asked.
         epsilon: at which price.
+        error: the error to accept instead.
         explain: whether only the plan is wanted.
         with_server: options that go with a service only, as they were given.
         without: options that go with a policy only.
@@ -175,8 +191,16 @@ def _check_options(
             raise InputError(key, option=name)
     if question is None or (policy is None and not is_remote):
         raise InputError("CEL-Q213.missing")
-    if epsilon is None and not explain:
+    if epsilon is not None and error is not None:
+        raise InputError("CEL-Q213.two_prices")
+    if epsilon is None and error is None and not explain:
         raise InputError("CEL-Q213.no_price")
+
+
+def _least_epsilon(vault: Vault | Client, request: QueryRequest, error: float) -> float:
+    return vault.least_epsilon(
+        request.query, error=error, delta=request.delta, method=request.method
+    )
 
 
 def question_file(written: str) -> Path | None:
@@ -295,6 +319,8 @@ def _show_plan(plan: Plan | RemotePlan) -> None:
         console.show(say("cli.query.note", note=note))
     console.show(say("cli.query.neighbours", neighbours=plan.neighbours))
     console.show(say("cli.query.method", method=plan.method))
+    if plan.price is not None:
+        console.show(plan.price)
     console.note(say("cli.query.nothing_spent_leave_out"))
 
 
@@ -310,6 +336,8 @@ def _show_answer(answer: QueryAnswer, left: dict[str, Price]) -> None:
         console.show(say("cli.query.rows_may_have_changed", stored_note=answer.stored_note))
     else:
         console.show(say("cli.query.cost_entry_ledger", price=price, entry=answer.entry))
+    if answer.price is not None:
+        console.show(answer.price)
     for name, price_left in left.items():
         key = "cli.query.left" if name == "total" else "cli.query.left_to"
         console.show(say(key, name=name, price=price_left))

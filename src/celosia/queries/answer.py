@@ -59,6 +59,8 @@ class QueryAnswer(Release):
     """Whether the answer was given before and repeated for free: rows may have changed since."""
     answered: str | None = None
     """When it was first given; None where nothing was spent."""
+    price: str | None = None
+    """The list price in money, where the policy has a market."""
     at: Callable[[float], Intervals] | None = field(default=None, repr=False, compare=False)
     """Works out the intervals at another confidence; lost when the answer is saved."""
 
@@ -147,6 +149,7 @@ class QueryAnswer(Release):
             "head": self.head,
             "stored": self.stored,
             "answered": self.answered,
+            **({} if self.price is None else {"price": self.price}),
         }
 
     def as_dict(self) -> dict[str, Any]:

@@ -239,6 +239,7 @@ def build_answer(
     policy: Policy,
     rng: Source,
     stored: bool,
+    price: str | None = None,
 ) -> QueryAnswer:
     """The answer of released numbers."""
     plan = outcome.plan
@@ -261,6 +262,7 @@ def build_answer(
         head=str(kept.head),
         stored=stored,
         answered=kept.at,
+        price=price,
         at=at,
         guarantee=_guarantee(plan, policy, simulation=rng.simulation),
         provenance=Provenance.now(MADE_BY, _parameters(plan, policy), seed=rng.seed),

@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from celosia.queries.policy import ColumnPolicy, Policy, Spending
+from celosia.queries.policy.market import market_facts
 from celosia.queries.policy.values import Graph
 
 
@@ -28,6 +29,7 @@ def public_schema(policy: Policy) -> dict[str, Any]:
         "deadline": _number(policy.deadline),
         "ownerless": policy.ownerless,
         **({} if policy.graph is None else {"graph": _graph(policy.graph)}),
+        **({} if policy.market is None else {"market": market_facts(policy.market)}),
         "tables": {
             table.name: {
                 "public": table.public,

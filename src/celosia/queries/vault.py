@@ -171,7 +171,38 @@ class Vault:
         plan = self._plan(request)
         if plan.method != "public":
             sessions.ceilings_of(self.policy).check_price(plan.epsilon)
+            plan = replace(plan, price=self._price_note(plan, request))
         return plan
+
+    def least_epsilon(
+        self, query: str, *, error: float, delta: float = 0, method: str | None = None
+    ) -> float:
+        """The least epsilon whose typical error is at most the wished one; costs nothing.
+
+        Args:
+            query: one SELECT.
+            error: in the unit of the answer, such as 25 for a count that may be off by 25.
+            delta: as for `explain`.
+            method: as for `explain`.
+
+        Raises:
+            QueryRefused: CEL-Q332 the budget does not allow it, or the error is not public.
+        """
+        from celosia.queries.accuracy import least_epsilon  # few questions are asked this way
+
+        return least_epsilon(
+            lambda epsilon: self.explain(query, epsilon=epsilon, delta=delta, method=method),
+            error=error,
+            least=self.policy.least_epsilon,
+            most=self.policy.budget.epsilon,
+        )
+
+    def _price_note(self, plan: Plan, request: QueryRequest) -> str | None:
+        if self.policy.market is None:
+            return None
+        from celosia.queries.sales import price_note  # most policies do without
+
+        return price_note(self.policy, plan.epsilon, request.analyst)
 
     def _plan(self, request: QueryRequest) -> Plan:
         plan = make_plan(
@@ -246,7 +277,14 @@ class Vault:
             sessions.ceilings_of(self.policy).check_price(charge.epsilon)
             check_accepted(plan, self._engine, cast=self._cast, timeout=self.timeout)
             execution.prepare()
-        reserved = self.ledger.reserve(charge, fresh=request.fresh)
+        market = self.policy.market
+        price = None if market is None else market.price(charge.epsilon, request.analyst)
+        reserved = self.ledger.reserve(
+            charge,
+            fresh=request.fresh,
+            price=price,
+            repeated_price=None if market is None or market.repeated == "free" else price,
+        )
         # All before this follows from the question and the ledger; all after it from rows too.
         execution.begin()
         if isinstance(reserved, Reservation):
@@ -261,6 +299,7 @@ class Vault:
             policy=self.policy,
             rng=self._rng,
             stored=not isinstance(reserved, Reservation),
+            price=self._price_note(plan, request),
         )
         if before_release is not None:
             before_release(answer)

@@ -197,6 +197,10 @@ class Record:
     epsilon: Fraction
     delta: Fraction
     at: str
+    price: Fraction | None = None
+    """In money, where the policy has a market."""
+    repeated: bool = False
+    """Whether a stored answer was sold again, which spends no budget."""
     status: Status = "reserved"
     ended: str | None = None
     reason: str | None = None
@@ -211,6 +215,8 @@ class Record:
             epsilon=Fraction(values["epsilon"]),
             delta=Fraction(values["delta"]),
             at=values["at"],
+            price=_read_price(values),
+            repeated=values.get("repeated", False),
             status=values["status"],
             ended=values["ended"],
             reason=values["reason"],
@@ -228,6 +234,8 @@ class Record:
             "status": self.status,
             "ended": self.ended,
             "reason": self.reason,
+            **({} if self.price is None else {"price": chain.format_fraction(self.price)}),
+            **({"repeated": True} if self.repeated else {}),
         }
 
     def __str__(self) -> str:
@@ -261,13 +269,31 @@ def list_records(entries: Iterable[chain.Entry], *, analyst: str | None) -> tupl
                 epsilon=chain.parse_amount(values["epsilon"]),
                 delta=chain.parse_amount(values["delta"]),
                 at=at,
+                price=_read_price(values),
             )
         elif kind in {"sealed", "failed"} and values["reservation"] in records:
             begun = records[values["reservation"]]
             records[begun.sequence] = replace(
                 begun, status=kind, ended=at, reason=values.get("reason")
             )
+        elif kind == "sold" and analyst in {None, values["analyst"]}:
+            records[entry.sequence] = Record(
+                sequence=entry.sequence,
+                analyst=values["analyst"],
+                question=values["question"],
+                epsilon=Fraction(0),
+                delta=Fraction(0),
+                at=at,
+                price=_read_price(values),
+                repeated=True,
+                status="sealed",
+                ended=at,
+            )
     return tuple(records.values())
+
+
+def _read_price(values: Mapping[str, Any]) -> Fraction | None:
+    return Fraction(values["price"]) if values.get("price") is not None else None
 
 
 def _amounts(epsilon: Fraction, delta: Fraction) -> str:

@@ -188,13 +188,22 @@ class Ledger(LedgerView):
                 self._terms.check_follows(self._state.terms, enlarge=enlarge)
                 self._append(connection, "policy", terms=self._terms.as_dict(), enlarge=enlarge)
 
-    def reserve(self, request: Request, *, fresh: bool = False) -> Reservation | StoredAnswer:
+    def reserve(
+        self,
+        request: Request,
+        *,
+        fresh: bool = False,
+        price: Fraction | None = None,
+        repeated_price: Fraction | None = None,
+    ) -> Reservation | StoredAnswer:
         """Charge a request, or find the answer that the same question was given before.
 
         Args:
             request: what is asked, and at which price.
             fresh: whether to charge also where an answer is stored; once sealed, the new answer is
                 the one that is given again.
+            price: in money, where the policy has a market.
+            repeated_price: in money, for a stored answer that the analyst has not paid for yet.
 
         Raises:
             BudgetExceeded: CEL-Q110 the total or CEL-Q111 the limit of the analyst does not allow
@@ -212,6 +221,10 @@ class Ledger(LedgerView):
             self._state.account(request.analyst)  # an analyst without an account gets nothing
             if key in self._state.answers and not fresh:
                 # Free, and before all ceilings: a stored answer tells nothing new.
+                if repeated_price is not None and (request.analyst, key) not in self._state.paid:
+                    sold = {"analyst": request.analyst, "question": request.question, "key": key}
+                    amount = chain.format_fraction(repeated_price)
+                    self._append(connection, "sold", **sold, price=amount)
                 return self._stored_answer(connection, self._state.answers[key])
             self._ceilings.check_price(request.epsilon)
             self._check_ceilings(connection, request.analyst)
@@ -219,6 +232,7 @@ class Ledger(LedgerView):
             # other processes from adding to them before the charge is on disk.
             self._state.check(charge)
             values = request.as_dict() | ({"fresh": True} if fresh else {})
+            values |= {} if price is None else {"price": chain.format_fraction(price)}
             entry = self._append(connection, "reserved", key=key, **values)
         return Reservation(
             sequence=entry.sequence,

@@ -151,6 +151,8 @@ class State:
         """Reservations whose answer takes the place of the one before."""
         self.pending: Counter[Loss] = Counter()
         """Losses that the tight account has not counted yet."""
+        self.paid: set[tuple[str, str]] = set()
+        """Analysts with the questions that they have paid for."""
         self.question_counts: Counter[tuple[str, str]] = Counter()
         """Charged questions by analyst and day, in universal time."""
         self._total: Account | None = None
@@ -224,9 +226,12 @@ class State:
                     values["key"],
                 ),
             )
+            self.paid.add((values["analyst"], values["key"]))
             self.question_counts[values["analyst"], day_of(values["at"])] += 1
             if values.get("fresh") is True:
                 self.fresh.add(entry.sequence)
+        elif kind == "sold":  # a copy of a released answer: money, and no budget
+            self.paid.add((values["analyst"], values["key"]))
         elif kind in {"sealed", "failed"}:
             begun = values["reservation"]
             if begun in self.ended:  # one charge pays for one answer

@@ -292,6 +292,8 @@ class Plan:
     """For each key whose values stand for something else, what is shown in their place."""
     deadline: float = 0.0
     """Seconds after which it is answered, whatever the rows; 0 where only public tables are."""
+    price: str | None = None
+    """In money, where the policy has a market."""
 
     def label_keys(self, keys: Mapping[str, Any]) -> dict[str, Any]:
         """The keys of a group as they are shown."""
@@ -330,6 +332,7 @@ class Plan:
             "method": self.method,
             "notes": list(self.notes),
             "deadline": self.deadline,
+            **({} if self.price is None else {"price": self.price}),
         }
 
     def __str__(self) -> str:

@@ -239,6 +239,10 @@ def collect_problems(policy: Policy, problems: Problems, *, tables_are_read: boo
         check_references(policy, problems)
     _check_budgets(policy, problems)
     _check_ceilings(policy, problems)
+    if policy.market is not None:
+        from celosia.queries.policy.market import check_market  # most policies do without
+
+        check_market(policy.market, [name for name, _ in policy.analysts], problems)
     if policy.graph is None:
         check_database(policy, problems)
 

@@ -50,6 +50,7 @@ no analyst's own may be above it. Nothing is read but the file: a policy holds n
 A row belongs to the person whose key its references lead to. Rows that lead to none are left out of
 every answer. With ownerless = "refuse", for all tables or under [tables.NAME], such rows, and rows
 whose person the table of the unit does not hold, are refused when the vault is opened.
+Answers can have prices in money under [market], see `policy.market`.
 An RDF graph takes the place of [database] and [tables], see `policy.graphs`.
 """
 
@@ -62,7 +63,7 @@ from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Literal, TypeVar, cast, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, get_args
 
 from celosia.accounting.amounts import Spending
 from celosia.core.errors import InputError
@@ -71,6 +72,9 @@ from celosia.core.neighbours import Relation
 from celosia.queries.policy import values
 from celosia.queries.policy.checks import MOST_EPSILON, collect_problems, warn_of_weak_budgets
 from celosia.queries.policy.settings import Problems, Settings, describe_type
+
+if TYPE_CHECKING:
+    from celosia.queries.policy.market import Market
 
 _TABLE = {"public", "rows", "references", "columns", "ownerless"}
 _COLUMN = frozenset({"type", "lower", "upper", "grid", "keys", "unique", "most"})
@@ -179,7 +183,7 @@ LARGEST_FILE = 2**22
 _TOP = {
     *("name", "neighbours", "most_per_unit", "elastic", "ownerless"),
     *("least_epsilon", "questions_per_day", "exceeded_per_day", "deadline"),
-    *("database", "unit", "budget", "analysts", "tables", "graph"),
+    *("database", "unit", "budget", "analysts", "tables", "graph", "market"),
 }
 
 
@@ -270,6 +274,7 @@ def policy_from_table(table: Mapping[str, Any]) -> values.Policy:
         deadline=top.number("deadline"),
         ownerless=read_ownerless(top) or "leave-out",
         graph=graph,
+        market=_market(top),
     )
     collect_problems(policy, problems, tables_are_read=tables_are_read)
     problems.refuse()
@@ -281,6 +286,14 @@ def _graph(top: Settings) -> tuple[values.Graph, tuple[values.TablePolicy, ...],
     from celosia.queries.policy.graphs import read_graph  # tables do without
 
     return read_graph(top)
+
+
+def _market(top: Settings) -> Market | None:
+    if not top.has("market"):
+        return None
+    from celosia.queries.policy.market import read_market  # most policies do without
+
+    return read_market(top)
 
 
 def _tables(top: Settings) -> tuple[Any, ...]:

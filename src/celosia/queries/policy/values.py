@@ -8,10 +8,13 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from celosia.accounting.amounts import Spending
 from celosia.core.neighbours import Relation
+
+if TYPE_CHECKING:
+    from celosia.queries.policy.market import Market
 
 MOST_PER_UNIT = 2**20
 """The default of the most that one unit may add to any answer."""
@@ -177,6 +180,8 @@ class Policy:
     """The treatment of rows without an owner, where their table declares none."""
     graph: Graph | None = None
     """Where the tables are the predicates of an RDF graph."""
+    market: Market | None = None
+    """Prices of answers in money. They change no answer, and so are no part of the hash."""
 
     @property
     def people(self) -> int | None:

@@ -11,6 +11,7 @@ from celosia.accounting.amounts import Spending
 from celosia.core.messages import say
 from celosia.queries.policy.checks import check_policy
 from celosia.queries.policy.database import DatabaseColumns, policy_type
+from celosia.queries.policy.market import Market
 from celosia.queries.policy.values import ColumnPolicy, Database, Graph, Policy, TablePolicy
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
@@ -93,11 +94,25 @@ def _lines(policy: Policy) -> Iterator[str]:
     yield from ("", "[budget]", *_spending(policy.budget))
     for name, amount in policy.analysts:
         yield from ("", f"[analysts.{toml_key(name)}]", *_spending(amount))
+    if policy.market is not None:
+        yield from _market(policy.market)
     if policy.graph is not None:
         yield from _graph(policy, policy.graph)
         return
     for table in policy.tables:
         yield from _table(table)
+
+
+def _market(market: Market) -> Iterator[str]:
+    steps = (f"[{format_number(each)}, {format_number(price)}]" for each, price in market.prices)
+    yield from ("", "[market]", f"currency = {quote(market.currency)}")
+    yield f"fee = {format_number(market.fee)}"
+    yield f"prices = [{', '.join(steps)}]"
+    yield f"repeated = {quote(market.repeated)}"
+    yield f"compensation = {format_number(market.compensation)}"
+    if market.factors:
+        yield from ("", "[market.factors]")
+        yield from (f"{toml_key(name)} = {format_number(part)}" for name, part in market.factors)
 
 
 def _database(database: Database) -> Iterator[str]:

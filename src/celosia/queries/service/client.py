@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
 from urllib.parse import quote, urlsplit
 
@@ -83,6 +84,20 @@ class Client:
     def plan(self, request: QueryRequest) -> RemotePlan:
         """`explain` of a request."""
         return RemotePlan(self._send("POST", "/v1/explain", request.plan_body()))
+
+    def least_epsilon(
+        self, query: str, *, error: float, delta: float = 0, method: str | None = None
+    ) -> float:
+        """The least epsilon whose typical error is at most the wished one; nothing is spent."""
+        from celosia.queries.accuracy import least_epsilon  # few questions are asked this way
+
+        schema = self.public_schema()
+        return least_epsilon(
+            lambda epsilon: self.explain(query, epsilon=epsilon, delta=delta, method=method),
+            error=error,
+            least=Fraction(str(schema["least_epsilon"])),
+            most=Fraction(str(schema["budget"]["epsilon"])),
+        )
 
     def public_schema(self) -> dict[str, Any]:
         """The public schema: tables and columns that may be queried."""

@@ -75,6 +75,11 @@ class RemotePlan:
         """Seconds after which it is answered, whatever the rows."""
         return float(self.facts.get("deadline", 0))
 
+    @property
+    def price(self) -> str | None:
+        """In money, where the policy has a market."""
+        return self.facts.get("price")
+
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
         return dict(self.facts)

@@ -16,6 +16,7 @@ from celosia.accounting.ledger.chain import format_fraction
 from celosia.core.work_folders import WorkFolder
 from celosia.queries.policy.values import Policy
 from celosia.queries.request import QueryRequest
+from celosia.queries.sales import make_invoice
 from celosia.queries.service.envelope import Reply, success_reply
 from celosia.queries.service.gate import HOLDER
 from celosia.queries.service.service import Service
@@ -177,6 +178,24 @@ async def ledger(
         return success_reply(_ledger_view(vault.ledger, vault.policy, holder, most=most))
 
     return response_of(await service.look_up("ledger", holder, work))
+
+
+@token_router.get("/invoice")
+async def invoice(
+    service: ServiceDependency,
+    holder: HolderDependency,
+    analyst: Annotated[str | None, Query(max_length=100)] = None,
+    month: Annotated[str | None, Query(max_length=7)] = None,
+) -> Response:
+    """The invoice of the holder; of any analyst for a curator."""
+
+    def work() -> Reply:
+        vault = service.vault()
+        whose = analyst if holder.role == "curator" and analyst is not None else holder.name
+        made = make_invoice(vault.policy, vault.ledger.history(), analyst=whose, month=month)
+        return success_reply(made.as_dict())
+
+    return response_of(await service.look_up("invoice", holder, work))
 
 
 @token_router.get("/ledger/verify")

@@ -19,6 +19,7 @@ from celosia.core.progress import Progress, silent
 from celosia.queries import QueryRequest, Vault
 from celosia.queries.paths import ledger_path
 from celosia.queries.policy import Database, Policy, Spending, draft_policy
+from celosia.queries.sales import format_money, sold_answers, total_price
 from celosia.studio.language import _
 
 SCALE = 0.005
@@ -240,6 +241,7 @@ def account(folder: Path) -> dict[str, Any]:
                 "delta": float(each.delta),
                 "at": each.at,
                 "status": each.status,
+                "price": None if each.price is None else format_money(each.price),
             }
             for each in view.history()
         ]
@@ -249,6 +251,7 @@ def account(folder: Path) -> dict[str, Any]:
             "remaining": _epsilon(view.remaining),
             "total": _epsilon(view.spent) + _epsilon(view.remaining),
             "head": str(view.verify().hash),
+            "owed": format_money(total_price(sold_answers(view.history()))),
         }
 
 

@@ -200,7 +200,7 @@ def _plan(plan: dict[str, Any]) -> None:
         ],
         caption=_("Nothing was spent: all of this follows from the policy and the question"),
     )
-    for note in plan["notes"]:
+    for note in (*plan["notes"], *([plan["price"]] if "price" in plan else [])):
         ui.label(render(note)).classes("celosia-quiet")
     quiet(
         "The typical error is the usual size of the noise, in the unit of the answer: orders "
@@ -342,5 +342,5 @@ def _price(answer: dict[str, Any]) -> None:
             ),
         ]
     )
-    for note in answer["warnings"]:
+    for note in (*answer["warnings"], *([answer["price"]] if "price" in answer else [])):
         ui.label(render(note)).classes("celosia-quiet")

@@ -42,9 +42,19 @@ def show_account(found: dict[str, Any]) -> None:
         y=_("epsilon left"),
         height="14rem",
     )
+    is_sold = any(each["price"] is not None for each in found["records"])
+    if is_sold:
+        ui.label(_("Owed in money for all answers: {amount}", amount=found["owed"]))
     with ui.element("div").classes("celosia-preview w-full"):
         show_table(
-            ["", _("Question, as it was understood"), "epsilon", _("When (UTC)"), _("State")],
+            [
+                "",
+                _("Question, as it was understood"),
+                "epsilon",
+                _("When (UTC)"),
+                _("State"),
+                *([_("Price in money")] if is_sold else []),
+            ],
             [
                 [
                     place,
@@ -52,6 +62,7 @@ def show_account(found: dict[str, Any]) -> None:
                     each["epsilon"],
                     _when(each["at"]),
                     _state_label(each["status"]),
+                    *([each["price"] or ""] if is_sold else []),
                 ]
                 for place, each in enumerate(found["records"], start=1)
             ],
