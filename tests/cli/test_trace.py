@@ -131,6 +131,10 @@ def test_the_sample_city_has_its_declaration(run: Run, tmp_path: Path) -> None:
         ("visits pings.csv -d trace.toml -e 1 --grid 2 --per-person 5", "persons in each area"),
         ("flows pings.csv -d trace.toml -e 1 --grid 2", "moved from area to area"),
         ("synthetic pings.csv -d trace.toml -e 1 --trips 20 --size 4", "synthetic trips"),
+        (
+            "synthetic pings.csv -d trace.toml -e 1 --trips 9 --no-refine --private-length",
+            "synthetic trips",
+        ),
     ],
 )
 def test_private_releases(run: Run, folder: Path, words: str, told: str) -> None:  # check 48

@@ -18,7 +18,7 @@ from celosia.core.errors import BudgetExceeded, InputError, PrivacyError
 from celosia.core.methods import method_from_dict
 from celosia.core.randomness import Seeded, Source
 from celosia.traces import Traces, private
-from celosia.traces.private import synthetic_traces as model
+from celosia.traces.private import trips as model
 from celosia.traces.private.bounding import bounded
 from celosia.traces.private.grids import consistent, least_squares
 from celosia.traces.private.mechanism import grid_keys
@@ -245,11 +245,11 @@ def test_an_audit_catches_transitions_without_their_weight(
     )
 
     def run(given: Traces, rng: Source) -> float:
-        noisy = method.learn(given, rng=rng).transitions
+        noisy = method.learn(given, rng=rng).counts.transitions
         there, back = model.MOVES.index((1, 1)), model.MOVES.index((-1, -1))
         return float(noisy[0, there] + noisy[3, back]) / model.UNIT
 
-    share = Fraction(2) * model.SHARES["transitions"]
+    share = method.shares["transitions"]
     found = audit(
         run,
         traces,
@@ -356,6 +356,65 @@ def test_synthetic_trips_stay_in_the_region_and_follow_the_model(tmp_path: Path)
     again = type(release).load(release.save(tmp_path / "new.csv"))
     assert again.data.equals(release.data)
     assert release.guarantee.neighbours == "add or remove one person"
+
+
+@pytest.mark.parametrize("changes", [{}, {"refine": False}, {"private_length": True}])
+def test_the_parts_of_a_model_of_trips_cost_epsilon(changes: dict[str, bool]) -> None:
+    method = private.SyntheticTraces(epsilon=0.7, per_person=3, **changes)
+    assert 3 * sum(method.shares.values()) == Fraction(7, 10)
+
+
+def corner(people: int = 300) -> Traces:
+    """Persons who stay in one corner of the region, and one who goes through all of it."""
+    far = [40.01 + 0.018 * each for each in range(10)]
+    return points(
+        [*map(str, range(people)), *["far"] * 10],
+        [*range(people), *range(0, 600, 60)],
+        [40.01] * people + far,
+        [-3.99] * people + [-3.99] * 10,
+    )
+
+
+def test_a_refined_grid_says_where_inside_a_cell_trips_pass() -> None:
+    traces = corner()
+    west, south, east, _ = traces.plane.bounds
+    near = []
+    for refine in (True, False):
+        method = private.SyntheticTraces(epsilon=50, size=2, trips=200, refine=refine)
+        samples = private.synthetic(traces, method, rng=Seeded(1)).samples
+        assert samples is not None
+        x, y = samples.box[:, 0] - west, samples.box[:, 1] - south
+        near.append(((x < (east - west) / 8) & (y < (east - west) / 8)).mean())
+    # Uniform in a cell of half the side, a quarter of its side is a sixteenth of its area.
+    assert near[0] > 0.8
+    assert near[1] < 0.2
+
+
+def test_a_private_length_cuts_the_longest_trips() -> None:
+    method = private.SyntheticTraces(epsilon=50, size=8, max_steps=100, private_length=True)
+    learnt = method.learn(corner(), rng=Seeded(1))
+    assert learnt.longest == 1, "19 of 20 trips have one cell, and one has eight"
+    assert learnt.counts.lengths.shape == (4, 1)
+    assert method.learn(corner(0), rng=Seeded(1)).longest <= 100
+    assert (
+        private.SyntheticTraces(epsilon=1, max_steps=9).learn(corner(), rng=Seeded(1)).longest == 9
+    )
+
+
+@pytest.mark.parametrize("part", ["refined", "longest"])
+def test_an_audit_of_the_refined_grid_and_the_length(part: str) -> None:  # check 16, A12
+    method = private.SyntheticTraces(
+        epsilon=3, size=2, max_steps=5, per_person=2, private_length=True
+    )
+
+    def run(traces: Traces, rng: Source) -> list[float]:
+        learnt = method.learn(traces, rng=rng)
+        assert learnt.refined is not None
+        return [learnt.longest] if part == "longest" else learnt.refined.first.tolist()
+
+    claim = float(2 * method.shares[part])
+    found = audit(run, tiny(), without(tiny(), 2), claim=claim, samples=300, rng=Seeded(1))
+    assert found.verdict != "violated"
 
 
 def test_positions_by_local_privacy() -> None:

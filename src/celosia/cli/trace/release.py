@@ -39,7 +39,7 @@ _OPTIONS = {
     Statistic.GRID: {"kind", "size", "people", "height", "confidence"},
     Statistic.VISITS: {"grid", "confidence"},
     Statistic.FLOWS: {"grid", "delta", "confidence"},
-    Statistic.SYNTHETIC: {"size", "max_steps", "trips"},
+    Statistic.SYNTHETIC: {"size", "max_steps", "trips", "refine", "private_length"},
 }
 """Which options each statistic takes besides epsilon and per_person."""
 
@@ -75,6 +75,19 @@ def release(
         int | None, typer.Option(help="synthetic: the longest trip, in cells; declare it.")
     ] = None,
     trips: Annotated[int | None, typer.Option(help="synthetic: how many trips to make.")] = None,
+    no_refine: Annotated[
+        bool,
+        typer.Option(
+            "--no-refine", help="synthetic: spend nothing on where inside the cells trips pass."
+        ),
+    ] = False,
+    private_length: Annotated[
+        bool,
+        typer.Option(
+            "--private-length",
+            help="synthetic: cut trips at a private quantile of their lengths, below --max-steps.",
+        ),
+    ] = False,
     confidence: Annotated[
         float | None,
         typer.Option(help="Probability that the interval holds the exact answer. Default: 0.95."),
@@ -110,6 +123,8 @@ def release(
         "max_steps": max_steps,
         "trips": trips,
         "confidence": confidence,
+        "refine": False if no_refine else None,
+        "private_length": True if private_length else None,
     }
     given = {name: value for name, value in chosen.items() if value is not None}
     _check(statistic, given)

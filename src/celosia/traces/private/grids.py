@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, sqrt
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -205,51 +206,76 @@ class AdaptiveGrid(TraceMechanism):
     def measure(self, x: Traces, *, rng: Source) -> Measurement[Counts]:
         """The cells of the second level."""
         traces = check_traces(x, self.unit)
-        size, law = self.first_size, DiscreteLaplace(self.per_person / (self.price * HALF))
+        size = self.first_size
         kept = bounded(traces.units(), grid_keys(traces, size), self.per_person, rng=rng)
-        first = noisy(np.bincount(kept.key, minlength=size**2), law, rng)
-        share = float(self.price) / self.per_person
-        cuts = np.ceil(np.sqrt(np.maximum(first, 0) * share / 2 / 5)).astype(np.int64)
-        cuts = np.clip(cuts, 1, MOST_SECOND)
-        fine = self._fine(traces, kept.point, kept.key, cuts, size)
-        offsets = np.concatenate([[0], np.cumsum(cuts**2)])
-        second = noisy(np.bincount(offsets[kept.key] + fine, minlength=int(offsets[-1])), law, rng)
-        values, sides = [], []
-        for cell in range(size**2):
-            part = second[offsets[cell] : offsets[cell + 1]].astype(np.float64)
-            values.append(consistent(float(first[cell]), part, int(cuts[cell])))
-            inner = grid_sides(int(cuts[cell])) / size
+        made = refined(traces, kept.point, size, self.price / self.per_person, rng=rng)
+        sides = []
+        for cell, cut in enumerate(made.cuts.tolist()):
             corner = np.array([cell % size, cell // size, cell % size, cell // size]) / size
-            sides.append(inner + corner)
+            sides.append(grid_sides(cut) / size + corner)
         names = cell_names(traces.plane, np.concatenate(sides))
-        found = np.round(np.concatenate(values), 6).tolist()
+        found = np.round(np.concatenate(made.counts), 6).tolist()
         return Measurement(
-            dict(zip(names, found, strict=True)), {"first": first.tolist(), "cuts": cuts.tolist()}
+            dict(zip(names, found, strict=True)),
+            {"first": made.first.tolist(), "cuts": made.cuts.tolist()},
         )
-
-    def _fine(
-        self,
-        traces: Traces,
-        point: NDArray[np.int64],
-        cell: NDArray[np.int64],
-        cuts: NDArray[np.int64],
-        size: int,
-    ) -> NDArray[np.int64]:
-        """The place of each kept point inside its cell of the first level."""
-        west, south, east, north = traces.plane.bounds
-        wide, high = east - west + 1, north - south + 1
-        cut = cuts[cell]
-        # Shares of the cell in whole numbers: (x size mod wide) is the place inside the cell.
-        column = (traces.x[point].astype(np.int64) - west) * size % wide * cut // wide
-        row = (traces.y[point].astype(np.int64) - south) * size % high * cut // high
-        found: NDArray[np.int64] = np.clip(row, 0, cut - 1) * cut + np.clip(column, 0, cut - 1)
-        return found
 
     def interval(
         self, measurement: Measurement[Counts], confidence: float = 0.95
     ) -> tuple[Counts, Counts] | None:
         """None: the cells are combinations of two counts."""
         return None
+
+
+class Refined(NamedTuple):
+    """A grid whose crowded cells were cut again: all of it is noisy."""
+
+    first: NDArray[np.int64]
+    cuts: NDArray[np.int64]
+    """Cells along a side that each cell was cut into."""
+    counts: list[NDArray[np.float64]]
+    """The counts inside each cell, made consistent with its own."""
+
+
+def refined(
+    traces: Traces, point: NDArray[np.int64], size: int, price: Fraction, *, rng: Source
+) -> Refined:
+    """Counts of the given points in a grid, cut finer where the noisy counts are large.
+
+    Args:
+        traces: with the points.
+        point: which points are counted, each in one cell of both levels.
+        size: cells along a side of the first level.
+        price: epsilon for each point that a person adds; half of it for each level.
+        rng: where noise is drawn from.
+    """
+    law = DiscreteLaplace(1 / (price * HALF))
+    cell = grid_keys(traces, size)[point]
+    first = noisy(np.bincount(cell, minlength=size**2), law, rng)
+    cuts = np.ceil(np.sqrt(np.maximum(first, 0) * float(price) / 2 / 5)).astype(np.int64)
+    cuts = np.clip(cuts, 1, MOST_SECOND)
+    offsets = np.concatenate([[0], np.cumsum(cuts**2)])
+    fine = offsets[cell] + _fine(traces, point, cuts[cell], size)
+    second = noisy(np.bincount(fine, minlength=int(offsets[-1])), law, rng).astype(np.float64)
+    parts = np.split(second, offsets[1:-1])
+    counts = [
+        consistent(parent, part, cut)
+        for parent, part, cut in zip(first.tolist(), parts, cuts.tolist(), strict=True)
+    ]
+    return Refined(first, cuts, counts)
+
+
+def _fine(
+    traces: Traces, point: NDArray[np.int64], cut: NDArray[np.int64], size: int
+) -> NDArray[np.int64]:
+    """The place of each point inside its cell of the first level."""
+    west, south, east, north = traces.plane.bounds
+    wide, high = east - west + 1, north - south + 1
+    # Shares of the cell in whole numbers: (x size mod wide) is the place inside the cell.
+    column = (traces.x[point].astype(np.int64) - west) * size % wide * cut // wide
+    row = (traces.y[point].astype(np.int64) - south) * size % high * cut // high
+    found: NDArray[np.int64] = np.clip(row, 0, cut - 1) * cut + np.clip(column, 0, cut - 1)
+    return found
 
 
 def consistent(parent: float, children: NDArray[np.float64], cut: int) -> NDArray[np.float64]:
