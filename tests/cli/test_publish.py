@@ -430,3 +430,16 @@ def test_a_population_is_read_for_the_models_that_need_it(
     made = run(*command, "--json").data()
     assert made["measures"]["solution"]["loss"] == 0  # everybody has four people alike
     run(*command, "-o", "all.csv", "--overwrite").complains("CEL-I007")
+
+
+def test_a_game_is_played_by_its_models_and_its_metric(
+    people: Path, schema: Path, run: Run
+) -> None:
+    game = "benefit=100,loss=300,gain=50,cost=10"
+    made = run(
+        "publish", people, "-s", schema, "--model", f"profitable:{game}", "--suppression", "100%",
+        "--metric", f"publisher-payoff:{game}", "--json",
+    ).data()  # fmt: skip
+    assert made["measures"]["solution"]["metric"] == "publisher-payoff"
+    calm = run("publish", people, "-s", schema, "--model", "no-attack:50,10", "--json").data()
+    assert calm["measures"]["risk"]["smallest"] >= 5

@@ -420,13 +420,16 @@ class MetricOptions:
             InputError: CEL-I061 an unknown name, CEL-I062 weights for a metric that has none.
         """
         from celosia.core.methods import build
+        from celosia.core.notation import method_from_text
         from celosia.tables.metrics import METRICS
 
         if self.metric is None and not self.weights:
             return None
         weights = numbers_by_column(self.weights or (), option="--weight")
-        given = {"weights": weights} if weights else {}
-        return build(METRICS, self.metric or "loss", given, what="metric")
+        found = method_from_text(METRICS, self.metric or "loss", what="metric")
+        if not weights:
+            return found
+        return build(METRICS, found.method_name, {"weights": weights}, what="metric")
 
 
 def note_open_identity(models: Sequence[Model]) -> None:

@@ -151,6 +151,7 @@ class PublishOptions:
             (self.local and self.levels is not None, "CEL-P062.levels_local"),
             (self.local and not for_loss, "CEL-P062.metric_local"),
             (self.local and self.needs_population, "CEL-P062.population_local"),
+            (greedy and any(m.needs_information for m in self.models), "CEL-P062.profit_mondrian"),
         ]
         for clash, key in clashes:
             if clash:

@@ -20,7 +20,9 @@ from celosia.tables.models import (
     KAnonymity,
     KMap,
     Model,
+    NoAttack,
     PopulationUniqueness,
+    Profitable,
     PSensitive,
     RecursiveDiversity,
     TCloseness,
@@ -44,6 +46,10 @@ WRITTEN: dict[str, Model] = {
     "delta-disclosure:1.5": DeltaDisclosure(1.5),
     "delta-disclosure:1.5,false,job": DeltaDisclosure(1.5, False, "job"),
     "average-risk:5e-2": AverageRisk(0.05),
+    "no-attack:300,4,attacker=journalist,sampling_fraction=0.1": NoAttack(
+        300, 4, "journalist", 0.1
+    ),
+    "profitable:10,30,1,0.1": Profitable(10, 30, 1, 0.1),
     "population-uniqueness:0.01,0.1": PopulationUniqueness(0.01, 0.1),
     "distinct-diversity:3": DistinctDiversity(3),
     " Recursive-Diversity:4,3,column='home, work'": RecursiveDiversity(4, 3, "home, work"),

@@ -122,6 +122,25 @@ def ambiguity(release: Release) -> float:
     return math.log(total / len(release.rows)) / math.log(most) if most > 1 else 0.0
 
 
+def information(release: Release, record: int) -> float:
+    """The share of its digits that a record keeps."""
+    columns = range(len(release.hierarchies))
+    whole = sum(math.log(len(paths)) for paths in release.hierarchies)
+    lost = sum(math.log(release.leaves(column, record)) for column in columns)
+    return 1 - lost / whole if whole else 1.0
+
+
+def publisher_payoff(release: Release) -> float:
+    """With Wan's figures: a record earns 1200, and is attacked in classes of fewer than 75."""
+    sizes = Counter(label for label, kept in zip(release.labels, release.kept, strict=True) if kept)
+    earned = 0.0
+    for record, label in enumerate(release.labels):
+        if release.kept[record]:
+            attacked = 300 / sizes[label] > 4
+            earned += 1200 * information(release, record) - attacked * 300 / sizes[label]
+    return min(1.0, 1 - earned / (1200 * len(release.rows)))
+
+
 PLAIN_METRICS: dict[str, Callable[[Release], float]] = {
     "loss": loss,
     "arithmetic-loss": arithmetic_loss,
@@ -131,4 +150,5 @@ PLAIN_METRICS: dict[str, Callable[[Release], float]] = {
     "average-class-size": average_class_size,
     "entropy": entropy,
     "ambiguity": ambiguity,
+    "publisher-payoff": publisher_payoff,
 }

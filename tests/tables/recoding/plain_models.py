@@ -21,6 +21,7 @@ from celosia.tables.models import (
     KAnonymity,
     KMap,
     Model,
+    NoAttack,
     PSensitive,
     RecursiveDiversity,
     TCloseness,
@@ -136,6 +137,7 @@ CONDITIONS: dict[type[Model], Callable[[Any, PlainClass, Whole], bool]] = {
     ),
     BetaLikeness: _alike,
     DeltaDisclosure: _undisclosed,
+    NoAttack: lambda model, one, _: decimal(model.gain) <= decimal(model.cost) * len(one.values),
     KMap: lambda model, one, _: one.people >= model.k,
     DeltaPresence: lambda model, one, _: len(one.values) <= decimal(model.upper) * one.people,
 }

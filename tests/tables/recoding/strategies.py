@@ -27,7 +27,9 @@ from celosia.tables.models import (
     KAnonymity,
     KMap,
     Model,
+    NoAttack,
     PopulationUniqueness,
+    Profitable,
     PSensitive,
     RecursiveDiversity,
     TCloseness,
@@ -213,12 +215,23 @@ KINDS: dict[str, st.SearchStrategy[Model]] = {
         DeltaPresence, st.sampled_from([0, 0, 0.2]), st.sampled_from([0.3, 0.5, 0.75, 1])
     ),
     "average risk": st.builds(AverageRisk, _share),
+    "no attack": st.builds(NoAttack, st.sampled_from([1, 2.5, 3, 7.2]), st.sampled_from([0.9, 1])),
 }
 """Every model that has a plain twin."""
 
 ESTIMATED: dict[str, st.SearchStrategy[Model]] = {
     "corrected entropy": st.builds(
         EntropyDiversity, st.sampled_from([1.3, 1.5, 2, 2.5, 3]), st.just(True), _here
+    ),
+    "estimated no attack": st.builds(
+        NoAttack, st.sampled_from([1, 2.5]), st.just(0.5), st.just("journalist"), _share
+    ),
+    "profitable": st.builds(
+        Profitable,
+        st.just(10),
+        st.sampled_from([5, 30]),
+        st.sampled_from([1, 4]),
+        st.sampled_from([0.3, 1]),
     ),
     "estimated k-map": st.builds(KMap, st.integers(2, 8), _share),
     "population uniqueness": st.builds(

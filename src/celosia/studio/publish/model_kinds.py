@@ -24,6 +24,8 @@ OFFERED = (
     "k-map",
     "delta-presence",
     "population-uniqueness",
+    "no-attack",
+    "profitable",
 )
 """The models in the order in which they are offered."""
 
@@ -67,7 +69,7 @@ def promise(model: Mapping[str, Any]) -> str:
 def caveat(names: set[str]) -> str:
     """What all models together leave open, as a sentence."""
     hiding = {"k-anonymity", "alpha-k", "p-sensitive"}
-    if not names & (hiding | {"average-risk", "k-map", "population-uniqueness"}):
+    if not names & (hiding | {"average-risk", "k-map", "population-uniqueness", "no-attack"}):
         return _(
             "Not covered: re-identification. Without k-anonymity an attacker may still find "
             "the record of a person; add k-anonymity."

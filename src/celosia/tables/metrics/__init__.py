@@ -6,10 +6,19 @@ from celosia.tables.metrics.class_size import AverageClassSize, Discernibility
 from celosia.tables.metrics.entropy import Entropy
 from celosia.tables.metrics.loss import ArithmeticLoss, Loss, LossScale
 from celosia.tables.metrics.metric import Measure, Metric
+from celosia.tables.metrics.payoff import PublisherPayoff
 from celosia.tables.metrics.precision import Height, Precision
 
 METRICS: dict[str, type[Metric]] = by_name(
-    Loss, ArithmeticLoss, Precision, Height, Discernibility, AverageClassSize, Entropy, Ambiguity
+    Loss,
+    ArithmeticLoss,
+    Precision,
+    Height,
+    Discernibility,
+    AverageClassSize,
+    Entropy,
+    Ambiguity,
+    PublisherPayoff,
 )
 """Every metric by its name on the command line."""
 
@@ -26,4 +35,5 @@ __all__ = [
     "Measure",
     "Metric",
     "Precision",
+    "PublisherPayoff",
 ]

@@ -19,6 +19,7 @@ from celosia.tables.models.notation import (
     model_from_text,
 )
 from celosia.tables.models.p_sensitive import PSensitive
+from celosia.tables.models.payoff import NoAttack, Profitable
 from celosia.tables.models.population_uniqueness import PopulationUniqueness
 from celosia.tables.models.recursive_diversity import RecursiveDiversity
 from celosia.tables.models.t_closeness import TCloseness
@@ -37,8 +38,10 @@ __all__ = [
     "KAnonymity",
     "KMap",
     "Model",
+    "NoAttack",
     "PSensitive",
     "PopulationUniqueness",
+    "Profitable",
     "RecursiveDiversity",
     "SensitiveColumn",
     "SensitiveModel",

@@ -115,6 +115,8 @@ class Classes:
     """People of the population that fit each class, records of the table included."""
     unmatched: int = 0
     """Classes of the population without a record of the table."""
+    information: NDArray[np.float64] | None = None
+    """The share of its information that a record of each class keeps, where a model asks for it."""
     units: Mapping[str, UnitHistogram] | None = None
     """Where people or households are counted, the values of the units of each class by column."""
 
@@ -126,6 +128,7 @@ class Classes:
             sizes=self.sizes[chosen],
             histograms={name: each.where(chosen) for name, each in self.histograms.items()},
             population=None if self.population is None else self.population[chosen],
+            information=None if self.information is None else self.information[chosen],
             units=None
             if self.units is None
             else {name: each.where(chosen) for name, each in self.units.items()},

@@ -79,6 +79,11 @@ class Model(Method, ABC):
         return False
 
     @property
+    def needs_information(self) -> bool:
+        """Whether the model asks how much of its information a record of each class keeps."""
+        return False
+
+    @property
     def counts_units(self) -> bool:
         """Whether the model can be judged where a unit has several records (see `models.units`).
 

@@ -18,6 +18,7 @@ from celosia.tables.models.k_anonymity import KAnonymity
 from celosia.tables.models.k_map import KMap
 from celosia.tables.models.model import Model
 from celosia.tables.models.p_sensitive import PSensitive
+from celosia.tables.models.payoff import NoAttack, Profitable
 from celosia.tables.models.population_uniqueness import PopulationUniqueness
 from celosia.tables.models.recursive_diversity import RecursiveDiversity
 from celosia.tables.models.t_closeness import TCloseness
@@ -36,6 +37,8 @@ MODELS: Mapping[str, type[Model]] = by_name(
     DeltaDisclosure,
     AverageRisk,
     PopulationUniqueness,
+    NoAttack,
+    Profitable,
 )
 """The models by their names."""
 

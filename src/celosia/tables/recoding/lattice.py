@@ -165,7 +165,8 @@ class Lattice:
     def evaluate(self, node: Node, models: Sequence[Model]) -> Outcome:
         """Suppress every class that fails any model, and add up what is lost."""
         table = self.class_table(node)
-        verdict = judge_table(table, models)
+        asked = any(model.needs_information for model in models)
+        verdict = judge_table(table, models, self.information(node, table) if asked else None)
         places, leaves = self._leaf_tables(node)
         gone = np.zeros(len(node), dtype=np.int64)
         suppressed = int(
@@ -224,6 +225,33 @@ class Lattice:
             for packed, level in zip(self._packed, outcome.node, strict=True)
         ]
 
+    def information(self, node: Node, table: ClassTable) -> NDArray[np.float64]:
+        """For each class of a node, the share of its digits that a record keeps.
+
+        One less the logarithms of the leaves that its labels stand for, over those of all leaves.
+        """
+        digits = np.zeros(table.sizes.size)
+        for packed, level in zip(self._packed, node, strict=True):
+            digits += np.log(packed.leaves[level])[packed.place.codes(table.keys)]
+        return 1 - digits / self._all_digits()
+
+    def lost_digits(self) -> list[NDArray[np.float64]]:
+        """For each column and level, what it takes from the information of all records together."""
+        whole = self._all_digits()
+        return [
+            np.array(
+                [
+                    float(counts @ np.log(column.hierarchy.leaves_under(level))) / whole
+                    for level in range(column.hierarchy.levels)
+                ]
+            )
+            for column, counts in zip(self.columns, self.leaf_counts, strict=True)
+        ]
+
+    def _all_digits(self) -> float:
+        """The logarithms of all leaves; 1 where no column has two, and nothing can be lost."""
+        return float(np.log(self.loss.leaves).sum()) or 1.0
+
     def _leaf_tables(self, node: Node) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
         """Where each column's codes and their leaf counts at the node's level are found."""
         places = self._places.copy()
@@ -256,9 +284,15 @@ class Lattice:
         )
 
 
-def judge_table(table: ClassTable, models: Sequence[Model]) -> Verdict:
+def judge_table(
+    table: ClassTable, models: Sequence[Model], information: NDArray[np.float64] | None = None
+) -> Verdict:
     """What the models say of each class of a table; classes without records are not kept."""
     classes, occupied = _classes(table)
+    if information is not None:
+        classes = replace(
+            classes, information=information if occupied is None else information[occupied]
+        )
     verdict = judge_all(classes, models)
     if table.units is not None:  # all records of a class must go, whatever they weigh, or none
         return Verdict(verdict.satisfied, np.where(verdict.must_go > 0, table.sizes, 0))

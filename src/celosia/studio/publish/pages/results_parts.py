@@ -87,6 +87,7 @@ def metric_name(metric: str) -> str:
         "average-class-size": _("Average class size"),
         "entropy": _("Entropy loss"),
         "ambiguity": _("Ambiguity"),
+        "publisher-payoff": _("Missing payoff"),
     }.get(metric, metric)
 
 
