@@ -18,7 +18,7 @@ TEXT = """
 name = "clinic"
 database = { path = "clinic.duckdb" }
 unit = { name = "patient", table = "patients", key = "id" }
-budget = { epsilon = 20, delta = 0.0009 }
+budget = { epsilon = 20, delta = 1e-6 }
 [tables.patients.columns]
 id = { type = "integer", unique = true }
 [tables.visits]

@@ -17,6 +17,7 @@ ROUTES: list[tuple[str, str, Any, str]] = [
     ("POST", "/v1/explain", ASKED, "analyst"),
     ("GET", "/v1/schema", None, "analyst"),
     ("GET", "/v1/ledger", None, "analyst"),
+    ("GET", "/v1/invoice", None, "analyst"),
     ("GET", "/v1/ledger/verify", None, "curator"),
     ("GET", "/v1/ledger/export", None, "curator"),
     ("POST", "/v1/tokens", WISH, "curator"),
@@ -136,3 +137,9 @@ def test_an_analyst_sees_only_the_own_charges(house: House) -> None:
     assert seen["spent"] == {"epsilon": "3/100", "delta": "0/1"}
     seen = house.send("GET", "/v1/ledger?most=1", as_="curator").json()["data"]
     assert ([each["question"] for each in seen["charges"]], seen["left_out"]) == (["his"], 1)
+
+
+def test_an_invoice_is_the_holders_own_unless_a_curator_asks(house: House) -> None:
+    mine = house.send("GET", "/v1/invoice?analyst=ben").json()["data"]
+    theirs = house.send("GET", "/v1/invoice?analyst=ben", as_="curator").json()["data"]
+    assert (mine["analyst"], theirs["analyst"]) == ("ada", "ben")

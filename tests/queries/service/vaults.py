@@ -17,6 +17,7 @@ from celosia.core.errors import EngineError, InputError, PrivacyError, QueryRefu
 from celosia.core.release import Guarantee, Provenance
 from celosia.engines.sql import failed
 from celosia.queries.answer import QueryAnswer
+from celosia.queries.policy.market import Market
 from celosia.queries.policy.values import ColumnPolicy, Policy, TablePolicy
 from celosia.queries.request import QueryRequest
 
@@ -30,6 +31,7 @@ POLICY = Policy(
         TablePolicy(name="orders", columns=(ColumnPolicy(name="orderkey", type="integer"),)),
         TablePolicy(name="nation", public=True, columns=(ColumnPolicy(name="id", type="integer"),)),
     ),
+    market=Market(prices=((Fraction(1), Fraction(30)),)),
 )
 
 GUARANTEE = Guarantee(
