@@ -20,187 +20,71 @@ import typer
 import typer.main
 from typer.core import TyperCommand, TyperGroup
 
-PANELS: dict[str, dict[str, tuple[str, str, str]]] = {
+PANELS: dict[str, dict[str, str]] = {
     "Tables": {
-        "publish": (
-            "celosia.cli.publish",
-            "publish",
-            "Publish a table so that its privacy models hold, with the least loss of information.",
-        ),
-        "explore": (
-            "celosia.cli.explore",
-            "explore",
-            "List the solutions on the front of loss and risk, to choose the one to publish.",
-        ),
-        "hierarchy": (
-            "celosia.cli.hierarchy",
-            "app",
-            "Build and check generalisation hierarchies.",
-        ),
-        "mask": (
-            "celosia.cli.mask",
-            "mask",
-            "Mask a table by a recipe: noise, microaggregation, swapping, synthesis and more.",
-        ),
-        "synthesise": (
-            "celosia.cli.synthesise",
-            "synthesise",
-            "Make a synthetic table, and measure its disclosure risk and its utility.",
-        ),
-        "magnitude": (
-            "celosia.cli.magnitude",
-            "magnitude",
-            "Publish a table of sums, and suppress or round cells that disclose a contribution.",
-        ),
+        "publish": "Publish a table so that its privacy models hold, with the least loss of information.",
+        "explore": "List the solutions on the front of loss and risk, to choose the one to publish.",
+        "hierarchy": "Build and check generalisation hierarchies.",
+        "mask": "Mask a table by a recipe: noise, microaggregation, swapping, synthesis and more.",
+        "synthesise": "Make a synthetic table, and measure its disclosure risk and its utility.",
+        "magnitude": "Publish a table of sums, and suppress or round cells that disclose a contribution.",
     },
     "Graphs": {
-        "graph": (
-            "celosia.cli.graph",
-            "app",
-            "Publish a social, communication or contact network, and measure its disclosure risk.",
-        ),
+        "graph": "Publish a social, communication or contact network, and measure its disclosure risk.",
     },
     "Documents": {
-        "text": (
-            "celosia.cli.text",
-            "app",
-            "Publish documents: find what identifies people, replace it, verify the new files.",
-        ),
+        "text": "Publish documents: find what identifies people, replace it, verify the new files.",
     },
     "Traces": {
-        "trace": (
-            "celosia.cli.trace",
-            "app",
-            "Publish locations, check-ins and traces, and measure their disclosure risk.",
-        ),
+        "trace": "Publish locations, check-ins and traces, and measure their disclosure risk.",
     },
     "Logs": {
-        "log": (
-            "celosia.cli.log",
-            "app",
-            "Publish search logs, access logs and baskets, and measure their disclosure risk.",
-        ),
+        "log": "Publish search logs, access logs and baskets, and measure their disclosure risk.",
     },
     "Queries": {
-        "query": (
-            "celosia.cli.query",
-            "query",
-            "Query tables in SQL or a graph in SPARQL with differential privacy, within a budget.",
-        ),
-        "policy": (
-            "celosia.cli.policy",
-            "app",
-            "Draft, check and show a policy: the allowed queries of a database and their budget.",
-        ),
-        "ledger": (
-            "celosia.cli.ledger",
-            "app",
-            "Show, check and export the privacy ledger: every charge and the remaining budget.",
-        ),
-        "market": (
-            "celosia.cli.market",
-            "app",
-            "Show prices of answers, and make invoices and compensation from the ledger.",
-        ),
-        "rdf": (
-            "celosia.cli.rdf",
-            "app",
-            "Load an RDF graph into a store; inspect, check and export it.",
-        ),
-        "serve": (
-            "celosia.cli.serve",
-            "serve",
-            "Serve queries over HTTP, under a policy and with a budget for each analyst.",
-        ),
-        "token": (
-            "celosia.cli.serve",
-            "tokens_app",
-            "Create, list and revoke the access tokens of a query service.",
-        ),
+        "query": "Query tables in SQL or a graph in SPARQL with differential privacy, within a budget.",
+        "policy": "Draft, check and show a policy: the allowed queries of a database and their budget.",
+        "ledger": "Show, check and export the privacy ledger: every charge and the remaining budget.",
+        "market": "Show prices of answers, and make invoices and compensation from the ledger.",
+        "rdf": "Load an RDF graph into a store; inspect, check and export it.",
+        "serve": "Serve queries over HTTP, under a policy and with a budget for each analyst.",
+        "token": "Create, list and revoke the access tokens of a query service.",
     },
     "Devices": {
-        "collect": (
-            "celosia.cli.collect",
-            "app",
-            "Collect statistics from devices with local differential privacy.",
-        ),
+        "collect": "Collect statistics from devices with local differential privacy.",
     },
     "Noise and budgets": {
-        "release": (
-            "celosia.cli.release",
-            "app",
-            "Release one statistic of a table with differential privacy.",
-        ),
-        "epsilon": (
-            "celosia.cli.epsilon",
-            "app",
-            "Understand epsilon: its meaning, its error, and the total of several releases.",
-        ),
+        "release": "Release one statistic of a table with differential privacy.",
+        "epsilon": "Understand epsilon: its meaning, its error, and the total of several releases.",
     },
     "Checking": {
-        "assess": (
-            "celosia.cli.assess",
-            "app",
-            "Measure the disclosure risk and the utility of a table.",
-        ),
-        "audit": (
-            "celosia.cli.audit",
-            "app",
-            "Test the privacy guarantees: mechanisms by their outputs (the default), and private"
-            " queries by the time, failures and sizes of their answers.",
-        ),
+        "assess": "Measure the disclosure risk and the utility of a table.",
+        "audit": "Test the privacy guarantees: mechanisms by their outputs (the default), and private "
+        "queries by the time, failures and sizes of their answers.",
     },
     "Learning": {
-        "demo": (
-            "celosia.cli.demo",
-            "demo",
-            "Generate a census of invented people, publish it with k-anonymity, and write a "
-            "report.",
-        ),
-        "teach": (
-            "celosia.cli.teach",
-            "teach",
-            "Follow a classic algorithm step by step on a table, and compare it with the optimum.",
-        ),
-        "lab": (
-            "celosia.cli.lab",
-            "app",
-            "Reproduce published tables and figures, cell by cell.",
-        ),
-        "datasets": (
-            "celosia.cli.datasets",
-            "app",
-            "List the sample data, generated or loaded; nothing is downloaded.",
-        ),
+        "demo": "Generate a census of invented people, publish it with k-anonymity, and write a "
+        "report.",
+        "teach": "Follow a classic algorithm step by step on a table, and compare it with the optimum.",
+        "lab": "Reproduce published tables and figures, cell by cell.",
+        "datasets": "List the sample data, generated or loaded; nothing is downloaded.",
     },
     "Set-up": {
-        "studio": (
-            "celosia.cli.studio",
-            "studio",
-            "Open the studio, the web application, until Ctrl-C.",
-        ),
-        "explain": (
-            "celosia.cli.explain",
-            "explain",
-            "Explain an error code: its meaning and its remedy.",
-        ),
-        "doctor": (
-            "celosia.cli.doctor",
-            "doctor",
-            "Show versions, cores and optional packages, to paste into a bug report.",
-        ),
+        "studio": "Open the studio, the web application, until Ctrl-C.",
+        "explain": "Explain an error code: its meaning and its remedy.",
+        "doctor": "Show versions, cores and optional packages, to paste into a bug report.",
     },
 }
-"""The commands by panel of the help: the module, the name in it, and the summary."""
+"""The commands by panel of the help, each with its summary. A command has a module of its name in
+this package, with a function of that name, or with a group called `app`."""
+ELSEWHERE = {"token": "serve"}
+"""Commands that are in the module of another."""
 
 
 @dataclass(frozen=True, slots=True)
 class CommandEntry:
-    """A command: where it is, and what the list of all commands says about it."""
+    """What the list of all commands says about a command."""
 
-    module: str
-    name: str
-    """The name of a function or of a group (`typer.Typer`) in the module."""
     summary: str
     """The first paragraph of its help, repeated here so that the list of commands loads none."""
     panel: str
@@ -216,7 +100,9 @@ class LazyCommands(Mapping[str, Any]):
 
     def __getitem__(self, name: str) -> Any:
         if name not in self._loaded:
-            self._loaded[name] = _load(name, self._entries[name])
+            if name not in self._entries:
+                raise KeyError(name)
+            self._loaded[name] = _load(name)
         return self._loaded[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -259,11 +145,12 @@ def lazy_group(entries: Mapping[str, CommandEntry]) -> type[TyperGroup]:
     return LazyGroup
 
 
-def _load(name: str, entry: CommandEntry) -> Any:
+def _load(name: str) -> Any:
     """The command, built as if it were the only one of the program."""
     from celosia.cli.frame import with_options
 
-    found = getattr(import_module(entry.module), entry.name)
+    module = import_module(f"celosia.cli.{ELSEWHERE.get(name, name)}")
+    found = getattr(module, "app", None) or getattr(module, name)
     alone = typer.Typer(
         callback=_no_options, rich_markup_mode="markdown", pretty_exceptions_enable=False
     )
@@ -409,9 +296,9 @@ _KINDS: dict[Any, tuple[Callable[[str], bool], Callable[[str], str | int | float
 
 
 COMMANDS = {
-    name: CommandEntry(*entry, panel)
+    name: CommandEntry(summary, panel)
     for panel, commands in PANELS.items()
-    for name, entry in commands.items()
+    for name, summary in commands.items()
 }
 """All commands, in the order of the help."""
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 TokensFile = Annotated[Path | None, "FILE", "The file of tokens; by default beside the policy."]
 
-tokens_app = typer.Typer(
+token = typer.Typer(
     no_args_is_help=True,
     help="""Create, list and revoke the access tokens of a query service.
 
@@ -89,7 +89,7 @@ def serve(
     console.show(say("cli.serve.service_has_ended_what"))
 
 
-@tokens_app.command()
+@token.command()
 def create(
     policy: PolicyFile,
     analyst: options.Analyst = None,
@@ -133,7 +133,7 @@ def create(
     console.show(made.text if output is None else say("cli.serve.token_file", path=output))
 
 
-@tokens_app.command("list")
+@token.command("list")
 def list_tokens(
     policy: PolicyFile, tokens: TokensFile = None, as_json: options.AsJson = False
 ) -> None:
@@ -164,7 +164,7 @@ def list_tokens(
     console.show_table(say("cli.serve.tokens"), header, rows, numbers=False)
 
 
-@tokens_app.command()
+@token.command()
 def revoke(
     policy: PolicyFile,
     name: Annotated[
