@@ -22,15 +22,19 @@ from typer.core import TyperCommand, TyperGroup
 
 PANELS: dict[str, dict[str, str]] = {
     "Tables": {
-        "publish": "Publish a table so that its privacy models hold, with the least loss of information.",
-        "explore": "List the solutions on the front of loss and risk, to choose the one to publish.",
+        "publish": "Publish a table so that its privacy models hold, with the least loss of "
+        "information.",
+        "explore": "List the solutions on the front of loss and risk, to choose the one to "
+        "publish.",
         "hierarchy": "Build and check generalisation hierarchies.",
         "mask": "Mask a table by a recipe: noise, microaggregation, swapping, synthesis and more.",
         "synthesise": "Make a synthetic table, and measure its disclosure risk and its utility.",
-        "magnitude": "Publish a table of sums, and suppress or round cells that disclose a contribution.",
+        "magnitude": "Publish a table of sums, and suppress or round cells that disclose a "
+        "contribution.",
     },
     "Graphs": {
-        "graph": "Publish a social, communication or contact network, and measure its disclosure risk.",
+        "graph": "Publish a social, communication or contact network, and measure its disclosure "
+        "risk.",
     },
     "Documents": {
         "text": "Publish documents: find what identifies people, replace it, verify the new files.",
@@ -42,9 +46,12 @@ PANELS: dict[str, dict[str, str]] = {
         "log": "Publish search logs, access logs and baskets, and measure their disclosure risk.",
     },
     "Queries": {
-        "query": "Query tables in SQL or a graph in SPARQL with differential privacy, within a budget.",
-        "policy": "Draft, check and show a policy: the allowed queries of a database and their budget.",
-        "ledger": "Show, check and export the privacy ledger: every charge and the remaining budget.",
+        "query": "Query tables in SQL or a graph in SPARQL with differential privacy, within a "
+        "budget.",
+        "policy": "Draft, check and show a policy: the allowed queries of a database and their "
+        "budget.",
+        "ledger": "Show, check and export the privacy ledger: every charge and the remaining "
+        "budget.",
         "market": "Show prices of answers, and make invoices and compensation from the ledger.",
         "rdf": "Load an RDF graph into a store; inspect, check and export it.",
         "serve": "Serve queries over HTTP, under a policy and with a budget for each analyst.",
@@ -59,13 +66,15 @@ PANELS: dict[str, dict[str, str]] = {
     },
     "Checking": {
         "assess": "Measure the disclosure risk and the utility of a table.",
-        "audit": "Test the privacy guarantees: mechanisms by their outputs (the default), and private "
+        "audit": "Test the privacy guarantees: mechanisms by their outputs (the default), and "
+        "private "
         "queries by the time, failures and sizes of their answers.",
     },
     "Learning": {
         "demo": "Generate a census of invented people, publish it with k-anonymity, and write a "
         "report.",
-        "teach": "Follow a classic algorithm step by step on a table, and compare it with the optimum.",
+        "teach": "Follow a classic algorithm step by step on a table, and compare it with the "
+        "optimum.",
         "lab": "Reproduce published tables and figures, cell by cell.",
         "datasets": "List the sample data, generated or loaded; nothing is downloaded.",
     },
