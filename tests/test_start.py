@@ -64,8 +64,8 @@ NEVER = {
 
 NEEDED = {
     "celosia.accounting": {
-        *("amounts", "derived_loss", "distributions", "filters", "group_privacy"),
-        *("loss_readers", "losses", "noise_losses"),
+        *("amounts", "belief", "derived_loss", "distributions", "filters", "group_privacy"),
+        *("ledger", "loss_readers", "losses", "noise_losses"),
     },
     "celosia.engines": {"sql"},
     "celosia.mechanisms": {"guarantees", "noise", "parameters", "values"},
