@@ -8,6 +8,7 @@ import pytest
 
 from celosia.core.methods import Parameter
 from celosia.studio.logs import jobs, model
+from celosia.studio.uploads import Brought
 from celosia.studio.visitors import Work
 from celosia.studio.worker import JobProgress
 from tests.studio.conftest import Visit
@@ -56,7 +57,9 @@ def test_a_log_without_persons_is_refused_with_its_code(visit: Visit, tmp_path: 
 def test_an_access_log_is_read_as_one_and_published(tmp_path: Path) -> None:
     lines = [ACCESS.format(n=n, page=page) for n in range(6) for page in ("home", f"own{n}")]
     (tmp_path / "upload.log").write_text("".join(lines), "utf-8")
-    about = jobs.prepare(quiet(), folder=str(tmp_path), file="upload.log", shown="access.log")
+    about = jobs.prepare(
+        quiet(), folder=str(tmp_path), brought=Brought(file="upload.log", shown="access.log")
+    )
     assert (about["records"], about["persons"], about["file"]) == (12, 6, "log.log")
     address = next(each for each in about["columns"] if each["name"] == "ip")
     assert (address["roles"], address["shape"]) == (["person", "ip"], "99.9.9.9")
@@ -72,7 +75,9 @@ def test_an_access_log_is_read_as_one_and_published(tmp_path: Path) -> None:
 def test_json_lines_are_read(tmp_path: Path) -> None:
     lines = [f'{{"user": "u{n}", "query": "same", "rank": {n}}}\n' for n in range(6)]
     (tmp_path / "upload.jsonl").write_text("".join(lines), "utf-8")
-    about = jobs.prepare(quiet(), folder=str(tmp_path), file="upload.jsonl", shown="s.jsonl")
+    about = jobs.prepare(
+        quiet(), folder=str(tmp_path), brought=Brought(file="upload.jsonl", shown="s.jsonl")
+    )
     assert [each["roles"] for each in about["columns"]] == [["person"], ["text"], []]
     assert jobs.run(quiet(), folder=str(tmp_path), k=5, fields={})["records"]["after"] == 6
 

@@ -28,6 +28,7 @@ from celosia.studio.graphs import drawing, jobs, labels, model
 from celosia.studio.graphs.pages import result as graphs_result
 from celosia.studio.language import Language, _catalogue, chosen
 from celosia.studio.parameters import help_text
+from celosia.studio.uploads import Brought
 from celosia.studio.worker import JobEvent, JobProgress
 
 STAGES: list[Step] = []
@@ -44,7 +45,7 @@ VOICE = JobProgress(text)
 @pytest.fixture
 def work(tmp_path: Path) -> Path:
     """The karate club, prepared."""
-    jobs.prepare(VOICE, folder=str(tmp_path), sample="karate")
+    jobs.prepare(VOICE, folder=str(tmp_path), brought=Brought(sample="karate"))
     return tmp_path
 
 
@@ -193,7 +194,9 @@ def test_every_stage_that_was_told_has_a_spanish_name(work: Path) -> None:
 
 def test_an_edge_list_is_read_and_then_removed(tmp_path: Path) -> None:
     (tmp_path / "upload.edges").write_text("ana bea\nbea ana\nbea eva\n", "utf-8")
-    about = jobs.prepare(VOICE, folder=str(tmp_path), file="upload.edges", shown="friends.edges")
+    about = jobs.prepare(
+        VOICE, folder=str(tmp_path), brought=Brought(file="upload.edges", shown="friends.edges")
+    )
     assert (about["vertices"], about["edges"]) == (3, 2)
     assert not (tmp_path / "upload.edges").exists()
 
@@ -203,11 +206,17 @@ def test_a_file_without_edges_and_a_broken_one_are_refused_by_the_visitors_name(
 ) -> None:
     (tmp_path / "upload.edges").write_text("ana ana\n", "utf-8")
     with pytest.raises(InputError) as caught:
-        jobs.prepare(VOICE, folder=str(tmp_path), file="upload.edges", shown="mine.edges")
+        jobs.prepare(
+            VOICE, folder=str(tmp_path), brought=Brought(file="upload.edges", shown="mine.edges")
+        )
     assert caught.value.code == "CEL-W074"
     (tmp_path / "upload.graphml").write_text("<graphml", "utf-8")
     with pytest.raises(InputError) as broken:
-        jobs.prepare(VOICE, folder=str(tmp_path), file="upload.graphml", shown="mine.graphml")
+        jobs.prepare(
+            VOICE,
+            folder=str(tmp_path),
+            brought=Brought(file="upload.graphml", shown="mine.graphml"),
+        )
     assert str(tmp_path) not in str(broken.value)
 
 
@@ -235,7 +244,9 @@ def test_edge_attributes_of_a_file_are_named_and_left_out_only_by_the_switch(
 ) -> None:
     text = "who,whom,weight,time\nana,bea,3,1\nbea,ana,5,2\nbea,eva,1,3\nana,ana,1,4\n"
     (tmp_path / "upload.csv").write_text(text, "utf-8")
-    about = jobs.prepare(VOICE, folder=str(tmp_path), file="upload.csv", shown="calls.csv")
+    about = jobs.prepare(
+        VOICE, folder=str(tmp_path), brought=Brought(file="upload.csv", shown="calls.csv")
+    )
     assert about["edge_attributes"] == ["weight", "time"]
     assert about["drop_edge_attributes"] is False
     choice = model.cards()["relabelling"].first_choice()
@@ -260,7 +271,7 @@ def test_edge_attributes_of_a_file_are_named_and_left_out_only_by_the_switch(
 def test_how_a_file_was_read_is_told_in_both_languages(tmp_path: Path) -> None:
     text = "who,whom,weight,time\n# calls\nana,bea,3,1\nbea,ana,5,2\nbea,eva,1,3\nana,ana,1,4\n"
     (tmp_path / "upload.csv").write_text(text, "utf-8")
-    jobs.prepare(VOICE, folder=str(tmp_path), file="upload.csv", shown="calls.csv")
+    jobs.prepare(VOICE, folder=str(tmp_path), brought=Brought(file="upload.csv", shown="calls.csv"))
     about = json.loads((tmp_path / "graphs.json").read_text("utf-8"))
     assert about["reading"] == {
         "en": "3 vertices, 2 edges from 4 records: 1 loops dropped, 1 repeated edges merged; "

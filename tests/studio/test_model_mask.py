@@ -29,6 +29,7 @@ from celosia.studio.synthesise import jobs as synthesis_jobs
 from celosia.studio.synthesise import model as synthesis
 from celosia.studio.synthesise import pages
 from celosia.studio.toml import inline
+from celosia.studio.uploads import Brought
 from celosia.studio.worker import JobEvent, JobProgress
 from celosia.tables.masking import Recipe, methods
 
@@ -52,7 +53,7 @@ CENSUS = [
 def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The sample of incomes, prepared."""
     folder = tmp_path_factory.mktemp("mask")
-    jobs.prepare(VOICE, folder=str(folder), sample="incomes")
+    jobs.prepare(VOICE, folder=str(folder), brought=Brought(sample="incomes"))
     return folder
 
 

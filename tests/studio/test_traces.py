@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from celosia.studio.traces import model
+from celosia.studio.uploads import Brought
 from celosia.studio.visitors import Work
 from celosia.studio.worker import JobProgress
 from tests.studio.conftest import Visit
@@ -46,7 +47,7 @@ def test_a_job_writes_all_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
     monkeypatch.setitem(model.PEOPLE, "town", (60, 3))
     quiet = JobProgress(lambda event: None)
-    about = jobs.prepare(quiet, folder=str(tmp_path), sample="town")
+    about = jobs.prepare(quiet, folder=str(tmp_path), brought=Brought(sample="town"))
     assert about["people"] == 60
     assert set(about["unicity"]) == {f"{c}/{h}" for c in model.CELLS for h in model.HOURS}
     choice = {"method": "planar-laplace", "parameters": {"times": 4, "within": 200}}

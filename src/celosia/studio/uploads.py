@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,22 @@ MOST_COLUMNS = 300
 """A table with more columns cannot be checked column by column."""
 LONGEST_NAME = 300
 """Letters of a name of a column."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Brought:
+    """What a piece of work begins with: a sample, or a file of a visitor."""
+
+    sample: str | None = None
+    """The name of a sample; None for a file."""
+    file: str = ""
+    """Our name of an upload in the folder of the work; the file goes when it is read."""
+    shown: str = ""
+    """What the visitor called it."""
+
+    def state(self) -> dict[str, str | None]:
+        """What the state of every piece of work begins with."""
+        return {"sample": self.sample, "name": self.shown or self.sample}
 
 
 @contextmanager

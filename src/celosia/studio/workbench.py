@@ -15,13 +15,20 @@ from nicegui import ui
 
 from celosia.core.errors import CelosiaError, InputError
 from celosia.studio.language import _
+from celosia.studio.parameters import MethodCard
 from celosia.studio.runtime import studio
 from celosia.studio.samples import Sample
 from celosia.studio.shell import show_error, visitor
+from celosia.studio.uploads import Brought
 from celosia.studio.visitors import Work
 from celosia.studio.widgets.code import show_code
 from celosia.studio.widgets.job_progress import follow, start
-from celosia.studio.widgets.method_form import downloads, method_cards, sample_cards
+from celosia.studio.widgets.method_form import (
+    downloads,
+    method_cards,
+    parameter_controls,
+    sample_cards,
+)
 from celosia.studio.widgets.text import heading, lead, main_heading, quiet
 from celosia.studio.widgets.upload import SUFFIXES, upload
 from celosia.studio.worker import JobProgress, Task, task
@@ -36,17 +43,8 @@ class Prepare(Protocol):
     __module__: str
     __qualname__: str
 
-    def __call__(
-        self,
-        progress: JobProgress,
-        /,
-        *,
-        folder: str,
-        sample: str | None = None,
-        file: str = "",
-        shown: str = "",
-    ) -> object:
-        """Either a sample, or a file of the folder with what the visitor called it."""
+    def __call__(self, progress: JobProgress, /, *, folder: str, brought: Brought) -> object:
+        """Read what was brought to a folder."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,15 +100,16 @@ def start_page(door: Door, *, title: str, about: str, bring: str, kinds: str) ->
     progress = ui.element("div").classes("w-full")
 
     def choose(sample: Sample) -> None:
-        work = visitor().new_work(door.name)
         progress.clear()
         with progress:
-            asked = task(door.prepare, folder=str(work.folder), sample=sample.name)
-            begin(work, _(sample.title), asked, door.address(work, door.first), saved=door.name)
+            read(visitor().new_work(door.name), _(sample.title), Brought(sample=sample.name))
 
     def arrived(work: Work, file: str, shown: str) -> None:
-        asked = task(door.prepare, folder=str(work.folder), file=file, shown=shown)
-        begin(work, shown, asked, door.address(work, door.first), saved=door.name)
+        read(work, shown, Brought(file=file, shown=shown))
+
+    def read(work: Work, title: str, brought: Brought) -> None:
+        asked = task(door.prepare, folder=str(work.folder), brought=brought)
+        begin(work, title, asked, door.address(work, door.first), saved=door.name)
 
     sample_cards(door.samples, choose)
     heading(bring)
@@ -178,6 +177,14 @@ class Workbench:
         """
         return cls(visitor().work(work_id, cls.door.name))
 
+    @classmethod
+    def open_at(cls, work_id: str, step: str) -> tuple[Self, str]:
+        """The work of an address under its head, and the step that is meant."""
+        workbench = cls.open(work_id)
+        known = cls.door.step(step)
+        workbench.head(known)
+        return workbench, known
+
     def save(self, **values: Any) -> None:
         """Keep some values; other values that another window has changed stay."""
         self.state = (self.work.load(self.door.name) or self.state) | values
@@ -198,6 +205,11 @@ class Workbench:
         """The seed of a simulation; None for a release."""
         found: int | None = self.state.get("seed")
         return found
+
+    @property
+    def choice(self) -> dict[str, Any]:
+        """The chosen method and its parameters, where the work has one."""
+        return dict(self.state["choice"])
 
     def address(self, step: str) -> str:
         """The address of a step."""
@@ -229,6 +241,48 @@ class Workbench:
         ).props("clearable debounce=400")
         box.tooltip(_("With a seed every draw can be repeated; leave it empty for a release."))
         return box
+
+    def methods(
+        self,
+        families: Mapping[str, Sequence[str]],
+        cards: Mapping[str, MethodCard],
+        *,
+        prefix: str,
+        beside: Callable[[], object],
+    ) -> MethodChoice:
+        """The method to choose, with the form of its parameters and the seed.
+
+        Args:
+            families: the methods, those of like idea together.
+            cards: each by its name.
+            prefix: of the names of the controls.
+            beside: draws what stands below the form.
+        """
+
+        def form() -> None:
+            choice = self.choice
+            card = cards[choice["method"]]
+            with ui.card().classes("w-full").props('data-test="chosen"'):
+                heading(card.title)
+                quiet(card.summary)
+                parameter_controls(
+                    card.kind,
+                    card.controls,
+                    choice["parameters"],
+                    [],
+                    lambda parameters: self.save(choice=choice | {"parameters": parameters}),
+                    prefix=prefix,
+                )
+                self.seed_box().classes("w-full")
+                beside()
+
+        return MethodChoice(
+            families,
+            cards,
+            chosen=lambda: str(self.choice["method"]),
+            choose=lambda kind: self.save(choice=cards[kind].first_choice()),
+            form=form,
+        )
 
     def run_button(
         self,

@@ -16,7 +16,7 @@ from celosia.core.progress import Progress, Step
 from celosia.studio.graphs import drawing as graph_drawing
 from celosia.studio.graphs import model
 from celosia.studio.release_facts import guarantee_facts, write_release
-from celosia.studio.uploads import uploaded
+from celosia.studio.uploads import Brought, uploaded
 from celosia.studio.visitors import Work
 from celosia.studio.worker import JobProgress
 
@@ -36,41 +36,25 @@ TARGETS = 10
 """People that planted accounts are linked with."""
 
 
-def prepare(
-    progress: JobProgress,
-    *,
-    folder: str,
-    sample: str | None = None,
-    file: str = "",
-    shown: str = "",
-) -> dict[str, Any]:
-    """Put a sample or an uploaded file in place as `graph.json`, and draw it.
-
-    Args:
-        progress: how to tell of progress.
-        folder: of the work.
-        sample: the name of a sample; None for a file.
-        file: our name of an upload in the folder; it is removed.
-        shown: what the visitor called it.
-    """
+def prepare(progress: JobProgress, *, folder: str, brought: Brought) -> dict[str, Any]:
+    """Put a sample or an uploaded file in place as `graph.json`, and draw it."""
     from celosia.core.randomness import Seeded
     from celosia.graphs import as_graph, write
 
     work = Work.at(folder)
-    if sample is not None:
+    if brought.sample is not None:
         progress(Step("Making the sample", 0))
-        reading = as_graph(model.sample_graph(sample))
+        reading = as_graph(model.sample_graph(brought.sample))
     else:
-        reading = _read(progress, work.path(file), shown)
+        reading = _read(progress, work.path(brought.file), brought.shown)
     graph = reading.graph
     write(graph, work.path("graph.json"), partial=True)
     progress(Step("Placing the points", 0))
     about = {
-        "sample": sample,
-        "name": shown or sample,
+        **brought.state(),
         "vertices": graph.order,
         "edges": graph.size,
-        "reading": {} if sample is not None else _reading_texts(reading),
+        "reading": {} if brought.sample is not None else _reading_texts(reading),
         "counts": asdict(reading.counts),
         "ignored": list(reading.ignored),
         "edge_attributes": list(reading.edge_attributes),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from celosia.core.progress import Step
 from celosia.studio.logs import model
 from celosia.studio.release_facts import guarantee_facts, write_release
-from celosia.studio.uploads import uploaded
+from celosia.studio.uploads import Brought, uploaded
 from celosia.studio.visitors import Work
 from celosia.studio.worker import JobProgress
 
@@ -22,22 +22,8 @@ SEED = 1
 """Of the queries that an attacker happens to know: a page comes out the same again."""
 
 
-def prepare(
-    progress: JobProgress,
-    *,
-    folder: str,
-    sample: str | None = None,
-    file: str = "",
-    shown: str = "",
-) -> dict[str, Any]:
+def prepare(progress: JobProgress, *, folder: str, brought: Brought) -> dict[str, Any]:
     """Put a sample or an uploaded file in place as `log`, with a drafted declaration beside it.
-
-    Args:
-        progress: how to tell of progress.
-        folder: of the work.
-        sample: the name of a sample; None for a file.
-        file: our name of an upload in the folder; it is moved.
-        shown: what the visitor called it.
 
     Raises:
         InputError: CEL-U010 no column is named like a person, or like a query or an address.
@@ -45,17 +31,17 @@ def prepare(
     from celosia.datasets import searches
 
     work = Work.at(folder)
-    kept = work.path(f"log{Path(file).suffix or '.csv'}")
-    if sample is not None:
+    kept = work.path(f"log{Path(brought.file).suffix or '.csv'}")
+    if brought.sample is not None:
         progress(Step("Making the sample", 0))
-        searches(model.PEOPLE[sample]).frame.write_csv(kept)
+        searches(model.PEOPLE[brought.sample]).frame.write_csv(kept)
         about = _described(progress, kept, work)
     else:
         progress(Step("Reading the file", 0))
-        with uploaded(work.path(file), shown) as path:
+        with uploaded(work.path(brought.file), brought.shown) as path:
             about = _described(progress, path, work)
             path.replace(kept)
-    about |= {"sample": sample, "name": shown or sample, "file": kept.name}
+    about |= brought.state() | {"file": kept.name}
     work.save("logs", about)
     return about
 

@@ -66,9 +66,7 @@ def logs_start() -> None:
 @page("/logs/{work_id}", "Logs", door="/logs")
 async def logs_steps(work_id: str, step: str = "fields") -> None:
     """Show one step of a piece of work."""
-    workbench = LogWorkbench.open(work_id)
-    known = workbench.door.step(step)
-    workbench.head(known)
+    workbench, known = LogWorkbench.open_at(work_id, step)
     await run.io_bound(model.field_controls)  # loads the methods, once
     {"fields": _fields, "result": _result}[known](workbench)
 

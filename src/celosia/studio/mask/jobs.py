@@ -13,7 +13,7 @@ from celosia.core.progress import Step
 from celosia.studio import comparison
 from celosia.studio.mask import model
 from celosia.studio.release_facts import guarantee_facts, write_release
-from celosia.studio.uploads import read_table_file
+from celosia.studio.uploads import Brought, read_table_file
 from celosia.studio.visitors import Work
 from celosia.studio.worker import JobProgress
 
@@ -25,36 +25,21 @@ MOST_SHOWN = 500
 """Rows of which both sides are kept for the page."""
 
 
-def prepare(
-    progress: JobProgress,
-    *,
-    folder: str,
-    sample: str | None = None,
-    file: str = "",
-    shown: str = "",
-) -> dict[str, Any]:
-    """Put a sample or an uploaded file in place, and say what its columns seem to be.
-
-    Args:
-        progress: how to tell of progress.
-        folder: of the work.
-        sample: the name of a sample; None for a file.
-        file: our name of an upload in the folder; it is removed.
-        shown: what the visitor called it.
-    """
+def prepare(progress: JobProgress, *, folder: str, brought: Brought) -> dict[str, Any]:
+    """Put a sample or an uploaded file in place, and say what its columns seem to be."""
     from celosia.assess.risk import detect
 
     work = Work.at(folder)
-    if sample is not None:
+    if brought.sample is not None:
         progress(Step("Making the sample", 0))
-        frame = _sample(sample)
+        frame = _sample(brought.sample)
     else:
-        frame = read_table_file(progress, work.path(file), shown)
+        frame = read_table_file(progress, work.path(brought.file), brought.shown)
     frame.write_parquet(work.path("data.parquet"))
     roles = {each.column: str(each.role) for each in detect(frame, progress=progress)}
-    if sample == "incomes":
+    if brought.sample == "incomes":
         roles = dict.fromkeys(frame.columns, "quasi-identifier")
-    elif sample == "census":
+    elif brought.sample == "census":
         roles |= {"occupation": "sensitive"}
     columns = [
         {
@@ -68,7 +53,7 @@ def prepare(
         for name in frame.columns
     ]
     steps = model.first_recipe(columns)
-    about = {"rows": frame.height, "columns": columns, "sample": sample, "name": shown or sample}
+    about = {"rows": frame.height, "columns": columns, **brought.state()}
     work.save("mask", about | {"steps": steps, "seed": None, "weights": None})
     return about
 

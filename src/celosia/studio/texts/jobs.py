@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from celosia.core.progress import Step
 from celosia.studio.release_facts import guarantee_facts
 from celosia.studio.samples import Sample
-from celosia.studio.uploads import uploaded
+from celosia.studio.uploads import Brought, uploaded
 from celosia.studio.visitors import Work
 from celosia.studio.worker import JobProgress
 
@@ -54,35 +54,27 @@ SAMPLES = (
 )
 
 
-def prepare(
-    progress: JobProgress,
-    *,
-    folder: str,
-    sample: str | None = None,
-    file: str = "",
-    shown: str = "",
-) -> dict[str, Any]:
+def prepare(progress: JobProgress, *, folder: str, brought: Brought) -> dict[str, Any]:
     """Put a sample or an uploaded file in place as `original`, and search it."""
     work = Work.at(folder)
     place = work.path("original")
     shutil.rmtree(place, ignore_errors=True)
-    if sample is not None:
+    if brought.sample is not None:
         from celosia.datasets import notes
 
         progress(Step("Making the sample", 0))
-        notes(12, language="es" if sample == "notes_es" else "en", seed=12).write(place)
+        notes(12, language="es" if brought.sample == "notes_es" else "en", seed=12).write(place)
     else:
         place.mkdir()
-        path = work.path(file)
-        with uploaded(path, shown):
-            shutil.copyfile(path, place / f"document{Path(shown).suffix.lower()}")
+        path = work.path(brought.file)
+        with uploaded(path, brought.shown):
+            shutil.copyfile(path, place / f"document{Path(brought.shown).suffix.lower()}")
             progress(Step("Reading the documents", 0))
             _found(work)
     progress(Step("Looking for what identifies people", 0))
-    found = _found(work, sample=sample is not None)
+    found = _found(work, sample=brought.sample is not None)
     about = {
-        "sample": sample,
-        "name": shown or sample,
+        **brought.state(),
         "documents": len(found.collection),
         "findings": found.counts(),
         "to_review": len(found.to_review()),

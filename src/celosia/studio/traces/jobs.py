@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from celosia.core.progress import Step
 from celosia.studio.release_facts import guarantee_facts, write_release
 from celosia.studio.traces import model
-from celosia.studio.uploads import uploaded
+from celosia.studio.uploads import Brought, uploaded
 from celosia.studio.visitors import Work
 from celosia.studio.worker import JobProgress
 
@@ -23,44 +23,28 @@ SEED = 1
 """Of the points that an attacker happens to know: a page comes out the same again."""
 
 
-def prepare(
-    progress: JobProgress,
-    *,
-    folder: str,
-    sample: str | None = None,
-    file: str = "",
-    shown: str = "",
-) -> dict[str, Any]:
-    """Put a sample or an uploaded file in place as `points.csv`, with its declaration beside it.
-
-    Args:
-        progress: how to tell of progress.
-        folder: of the work.
-        sample: the name of a sample; None for a file.
-        file: our name of an upload in the folder; it is removed.
-        shown: what the visitor called it.
-    """
+def prepare(progress: JobProgress, *, folder: str, brought: Brought) -> dict[str, Any]:
+    """Put a sample or an uploaded file in place as `points.csv`, with its declaration beside it."""
     from celosia.core.randomness import Seeded
     from celosia.datasets import city, city_declaration
     from celosia.traces.drawing import map_svg, shares
     from celosia.traces.summary import summary
 
     work = Work.at(folder)
-    if sample is not None:
+    if brought.sample is not None:
         progress(Step("Making the sample", 0))
-        people, days = model.PEOPLE[sample]
+        people, days = model.PEOPLE[brought.sample]
         city(people, days).frame.write_csv(work.path("points.csv"))
         work.path("trace.toml").write_text(city_declaration(), "utf-8")
     else:
         progress(Step("Reading the file", 0))
-        with uploaded(work.path(file), shown) as path:
+        with uploaded(work.path(brought.file), brought.shown) as path:
             _bring(path, work)
     traces = _stored(work)
     progress(Step("Counting known points", 0))
     drawn = shares(traces.person.astype("int64"), traces.x, traces.y, traces.plane)
     about = {
-        "sample": sample,
-        "name": shown or sample,
+        **brought.state(),
         "points": traces.size,
         "people": traces.people,
         "summary": summary(traces),

@@ -12,12 +12,11 @@ from celosia.studio.language import _, n_, percent, short
 from celosia.studio.shell import page
 from celosia.studio.traces import jobs, model
 from celosia.studio.widgets.chart import bars
-from celosia.studio.widgets.method_form import parameter_controls, promise
+from celosia.studio.widgets.method_form import promise
 from celosia.studio.widgets.table import show_table
 from celosia.studio.widgets.text import heading, lead, notice, quiet
 from celosia.studio.workbench import (
     Door,
-    MethodChoice,
     Workbench,
     WorkStep,
     certificate_file,
@@ -49,11 +48,6 @@ class TraceWorkbench(Workbench):
         suffixes=model.SUFFIXES,
     )
 
-    @property
-    def choice(self) -> dict[str, Any]:
-        """The chosen method and its parameters."""
-        return dict(self.state["choice"])
-
 
 @page("/traces", "Traces", door="/traces")
 def traces_start() -> None:
@@ -72,9 +66,7 @@ def traces_start() -> None:
 @page("/traces/{work_id}", "Traces", door="/traces")
 async def traces_steps(work_id: str, step: str = "method") -> None:
     """Show one step of a piece of work."""
-    workbench = TraceWorkbench.open(work_id)
-    known = workbench.door.step(step)
-    workbench.head(known)
+    workbench, known = TraceWorkbench.open_at(work_id, step)
     await run.io_bound(model.cards)  # loads the methods, once
     {"method": _method, "result": _result}[known](workbench)
 
@@ -95,12 +87,11 @@ def _method(workbench: TraceWorkbench) -> None:
         )
     for warning in workbench.state["warnings"]:
         quiet(render(warning))
-    methods = MethodChoice(
+    methods = workbench.methods(
         model.FAMILIES,
         model.cards(),
-        chosen=lambda: str(workbench.choice["method"]),
-        choose=lambda kind: workbench.save(choice=model.cards()[kind].first_choice()),
-        form=lambda: _chosen(workbench),
+        prefix="trace-",
+        beside=lambda: quiet("Every release gets random numbers in place of names."),
     )
     with ui.element("div").classes("celosia-sides"):
         with ui.element("div"):
@@ -149,24 +140,6 @@ def _unicity(workbench: TraceWorkbench) -> None:
                 on_change=lambda event, name=name: put(name, event.value),
             ).props(f'data-test="known-{name}"').style("min-width: 8rem")
     table()
-
-
-def _chosen(workbench: TraceWorkbench) -> None:
-    choice = workbench.choice
-    card = model.cards()[choice["method"]]
-    with ui.card().classes("w-full").props('data-test="chosen"'):
-        heading(card.title)
-        quiet(card.summary)
-        parameter_controls(
-            card.kind,
-            card.controls,
-            choice["parameters"],
-            [],
-            lambda parameters: workbench.save(choice=choice | {"parameters": parameters}),
-            prefix="trace-",
-        )
-        workbench.seed_box().classes("w-full")
-        quiet("Every release gets random numbers in place of names.")
 
 
 def _task(workbench: TraceWorkbench) -> Task[Any]:

@@ -11,9 +11,8 @@ from celosia.studio.graphs import jobs, model
 from celosia.studio.graphs.pages.drawing import draw_one
 from celosia.studio.language import _, current, n_
 from celosia.studio.shell import page
-from celosia.studio.widgets.method_form import parameter_controls
-from celosia.studio.widgets.text import heading, notice, quiet
-from celosia.studio.workbench import Door, MethodChoice, Workbench, WorkStep, start_page
+from celosia.studio.widgets.text import notice, quiet
+from celosia.studio.workbench import Door, Workbench, WorkStep, start_page
 from celosia.studio.worker import Task, task
 
 
@@ -41,11 +40,6 @@ class GraphWorkbench(Workbench):
     )
 
     @property
-    def choice(self) -> dict[str, Any]:
-        """The chosen method and its parameters."""
-        return dict(self.state["choice"])
-
-    @property
     def edge_attributes(self) -> list[str]:
         """What the edges have that no drawing, measure or method looks at."""
         return list(self.state.get("edge_attributes", ()))
@@ -71,9 +65,7 @@ async def graphs_steps(work_id: str, step: str = "method") -> None:
     """Show one step of a piece of work."""
     from celosia.studio.graphs.pages import attacks, result  # they use this module
 
-    workbench = GraphWorkbench.open(work_id)
-    known = workbench.door.step(step)
-    workbench.head(known)
+    workbench, known = GraphWorkbench.open_at(work_id, step)
     await run.io_bound(model.cards)  # loads compiled kernels, once
     {"method": _method, "result": result.show, "attacks": attacks.show}[known](workbench)
 
@@ -92,12 +84,8 @@ def _method(workbench: GraphWorkbench) -> None:
         text = reading if isinstance(reading, str) else reading[current()]
         with ui.expansion(_("How the file was read")).classes("w-full"):
             ui.label(text).classes("celosia-break")
-    methods = MethodChoice(
-        model.FAMILIES,
-        model.cards(),
-        chosen=lambda: str(workbench.choice["method"]),
-        choose=lambda kind: workbench.save(choice=model.cards()[kind].first_choice()),
-        form=lambda: _chosen(workbench),
+    methods = workbench.methods(
+        model.FAMILIES, model.cards(), prefix="graph-", beside=lambda: _attributes(workbench)
     )
     with ui.element("div").classes("celosia-sides"):
         with ui.element("div"):
@@ -108,31 +96,16 @@ def _method(workbench: GraphWorkbench) -> None:
     methods.cards()
 
 
-def _chosen(workbench: GraphWorkbench) -> None:
-    choice = workbench.choice
-    card = model.cards()[choice["method"]]
-    with ui.card().classes("w-full").props('data-test="chosen"'):
-        heading(card.title)
-        quiet(card.summary)
-        parameter_controls(
-            card.kind,
-            card.controls,
-            choice["parameters"],
-            [],
-            lambda parameters: workbench.save(choice=choice | {"parameters": parameters}),
-            prefix="graph-",
-        )
-        workbench.seed_box().classes("w-full")
-        if names := workbench.edge_attributes:
-            ui.switch(
-                _("Leave out the edge attributes: {names}", names=", ".join(names)),
-                value=bool(workbench.state.get("drop_edge_attributes")),
-                on_change=lambda event: workbench.save(drop_edge_attributes=bool(event.value)),
-            ).props('data-test="drop-edge-attributes"').classes("celosia-break")
-        quiet(
-            "Every release gets random numbers in place of names; attributes of the vertices "
-            "stay here."
-        )
+def _attributes(workbench: GraphWorkbench) -> None:
+    if names := workbench.edge_attributes:
+        ui.switch(
+            _("Leave out the edge attributes: {names}", names=", ".join(names)),
+            value=bool(workbench.state.get("drop_edge_attributes")),
+            on_change=lambda event: workbench.save(drop_edge_attributes=bool(event.value)),
+        ).props('data-test="drop-edge-attributes"').classes("celosia-break")
+    quiet(
+        "Every release gets random numbers in place of names; attributes of the vertices stay here."
+    )
 
 
 def _task(workbench: GraphWorkbench) -> Task[Any]:

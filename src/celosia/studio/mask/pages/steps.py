@@ -25,9 +25,7 @@ async def mask_steps(work_id: str, step: str = "recipe") -> None:
     from celosia.studio.mask.pages import map as mask_map  # they use this module
     from celosia.studio.mask.pages import result  # they use this module
 
-    workbench = MaskWorkbench.open(work_id)
-    known = workbench.door.step(step)
-    workbench.head(known)
+    workbench, known = MaskWorkbench.open_at(work_id, step)
     if known == "columns":
         _columns(workbench)
     elif known == "recipe":

@@ -69,9 +69,7 @@ def texts_start() -> None:
 @page("/texts/{work_id}", "Documents", door="/texts")
 async def texts_steps(work_id: str, step: str = "find") -> None:
     """Show one step of a piece of work."""
-    workbench = TextWorkbench.open(work_id)
-    known = workbench.door.step(step)
-    workbench.head(known)
+    workbench, known = TextWorkbench.open_at(work_id, step)
     if known == "find":
         _find(workbench)
     elif known == "review":
