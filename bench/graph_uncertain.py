@@ -17,9 +17,8 @@ from bench.timing import seconds
 from celosia.core.randomness import Seeded
 from celosia.graphs.examples import karate
 from celosia.graphs.generators import power_law
-from celosia.graphs.uncertain.candidates import UncertainGraphSampler
 from celosia.graphs.uncertain.entropy import obfuscation, recounted_failures
-from celosia.graphs.uncertain.method import KObfuscation
+from celosia.graphs.uncertain.method import KObfuscation, UncertainGraphSampler
 
 CHECK_BAR = 0.5
 SEARCH_BAR = 10.0

@@ -9,7 +9,7 @@ import dp_accounting
 import numpy as np
 import pytest
 
-from celosia.accounting import renyi
+from celosia.accounting import accountant as renyi
 from celosia.accounting.losses import ApproximateLoss, PureLoss
 from celosia.accounting.noise_losses import ConcentratedLoss, GaussianLoss, LaplaceLoss
 

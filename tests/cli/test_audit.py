@@ -10,7 +10,7 @@ import pytest
 from tests.cli.running import MARK, Run
 
 from celosia.assess.audit import SHIPPED
-from celosia.cli.audit_targets import FEW, MANY, MOST, find_audit_targets
+from celosia.cli.audit import FEW, MANY, MOST, find_audit_targets
 from celosia.lab.mechanisms.broken import BROKEN
 
 MODULE = f'''

@@ -18,7 +18,7 @@ from tests.collect.small_protocol import PROTOCOL, batch, name, state_of
 from celosia.collect.collector.access import Access
 from celosia.collect.collector.batches import Batch, BatchLimits
 from celosia.collect.collector.collector import Collector
-from celosia.collect.collector.responses import error_reply
+from celosia.collect.collector.routes import error_reply
 from celosia.collect.collector.service import create_app, serve
 from celosia.collect.collector.writer import TooBusy, Writer
 from celosia.collect.discovery.cardinality import PrivateCardinality

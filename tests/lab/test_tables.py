@@ -13,8 +13,7 @@ from celosia.core.errors import Cancelled
 from celosia.core.progress import Step, silent
 from celosia.lab import Cell
 from celosia.lab.tables import experiment
-from celosia.lab.tables.cells import cells_of, loss_of_labels
-from celosia.lab.tables.experiment import reproduce
+from celosia.lab.tables.experiment import cells_of, loss_of_labels, reproduce
 from celosia.lab.tables.runs import TOLERANCES, Run, matches, runs
 from celosia.lab.tables.setting import QUASI_IDENTIFIERS, published_ages, published_schema
 from celosia.tables import Hierarchy, TableRelease, publish

@@ -29,7 +29,7 @@ from celosia.studio.learn import (
     t_closeness,
 )
 from celosia.studio.learn.glossary import terms
-from celosia.studio.learn.network_svg import network_svg
+from celosia.studio.learn.pages.parts import network_svg
 from celosia.studio.learn.parts import Facts, Network, Part, Table, Vertex, key
 from celosia.studio.learn.techniques import SLUGS, TECHNIQUES, lesson_of, technique_of
 

@@ -23,10 +23,10 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from celosia.core.errors import EngineError, InputError
 from celosia.studio import guard, visitors, worker
+from celosia.studio.app import LogFilter
 from celosia.studio.guard import Guard
 from celosia.studio.http_request import cookies_of, host_of, length_of, neighbourhood
 from celosia.studio.jobs import Jobs
-from celosia.studio.log_filter import LogFilter
 from celosia.studio.publish.form import ColumnForm
 from celosia.studio.publish.hierarchies import values_of
 from celosia.studio.publish.hierarchy_tasks import is_small

@@ -12,6 +12,7 @@ import socket
 from asyncio import to_thread
 from collections.abc import Callable
 from hmac import compare_digest
+from html import escape
 from secrets import token_urlsafe
 from threading import Lock
 from time import monotonic
@@ -21,12 +22,62 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from celosia.studio import error_page, http_request, login_page
+from celosia.studio import error_page, http_request
 from celosia.studio.error_page import LANGUAGE, SOCKET, Reason
 from celosia.studio.language import Language, negotiated
 from celosia.studio.login_attempts import BrowserIds, LoginAttempts
 from celosia.studio.runtime import Studio
 from celosia.studio.visitors import Visitor
+
+WORDS: dict[Language, dict[str, str]] = {
+    "en": {
+        "title": "Celosía studio",
+        "ask": "Password or token, from whoever started this studio",
+        "enter": "Enter",
+        "wrong": "That is not the password. After some wrong ones, answers take longer.",
+        "late": "Too many attempts at the same time. This one was not checked: try it again.",
+        "left": "You have left. Your work in this studio is removed.",
+    },
+    "es": {
+        "title": "Estudio Celosía",
+        "ask": "Contraseña o código, de quien ha abierto este estudio",
+        "enter": "Entrar",
+        "wrong": "Esa no es la contraseña. Tras varios errores, la respuesta tarda más.",
+        "late": "Demasiados intentos a la vez. Este no se ha comprobado: pruebe de nuevo.",
+        "left": "Ha salido. Su trabajo en este estudio se ha eliminado.",
+    },
+}
+_PAGE = """<!doctype html>
+<html lang="{language}"><head><meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<style>
+:root {{ color-scheme: light dark; }}
+body {{ font-family: system-ui, sans-serif; max-width: 24rem; margin: 15vh auto; padding: 0 1rem; }}
+input, button {{ font: inherit; padding: .6rem; width: 100%; box-sizing: border-box;
+  margin-top: .6rem; }}
+[role=alert] {{ color: #b3261e; }}
+@media (prefers-color-scheme: dark) {{ [role=alert] {{ color: #f2b8b5; }} }}
+</style></head><body><main><h1>{title}</h1>{text}
+<form method="post" action="/enter"><label>{ask}
+<input name="password" type="password" autocomplete="current-password" autofocus required></label>
+<button>{enter}</button></form></main></body></html>"""
+
+
+def page(language: Language, *, fault: str | None = None, note: str | None = None) -> str:
+    """The page, with what went wrong at the last attempt or something else worth knowing."""
+    words = WORDS[language]
+    text = "" if fault is None else f'<p role="alert">{escape(words[fault])}</p>'
+    if note is not None:
+        text += f'<p role="status">{escape(words[note])}</p>'
+    return _PAGE.format(
+        language=language,
+        title=escape(words["title"]),
+        ask=escape(words["ask"]),
+        enter=escape(words["enter"]),
+        text=text,
+    )
+
 
 VISITOR = "celosia_visitor"
 ENTRY = "celosia_entry"
@@ -238,7 +289,7 @@ class Guard:
         )
         note = "left" if "left" in query else None
         mark = self._marks.known(cookies.get(BROWSER))
-        answer: Response = HTMLResponse(login_page.page(language, note=note), 401)
+        answer: Response = HTMLResponse(page(language, note=note), 401)
         if scope["path"] == "/enter" and scope["method"] == "POST":
             body = await http_request.body_of(receive)
             given = parse_qs(body.decode("utf-8", "replace")).get("password", [""])[0]
@@ -274,11 +325,9 @@ class Guard:
         address = http_request.neighbourhood((scope.get("client") or ("",))[0])
         verdict = await self._attempts.check(address, mark, lambda: self._is_password(given))
         if verdict == "late":
-            return HTMLResponse(
-                login_page.page(language, fault="late"), 429, {"Retry-After": RETRY_AFTER}
-            )
+            return HTMLResponse(page(language, fault="late"), 429, {"Retry-After": RETRY_AFTER})
         if verdict == "wrong":
-            return HTMLResponse(login_page.page(language, fault="wrong"), 401)
+            return HTMLResponse(page(language, fault="wrong"), 401)
         entry = token_urlsafe(24)
         with self._lock:
             while len(self._entries) >= MOST_ENTRIES:

@@ -17,10 +17,9 @@ from celosia.graphs.generators import power_law, random_graph
 from celosia.graphs.graph import Graph
 from celosia.graphs.method import METHODS
 from celosia.graphs.uncertain._kernels import alias_table
-from celosia.graphs.uncertain.candidates import UncertainGraphSampler, uniqueness
 from celosia.graphs.uncertain.entropy import degree_distributions, obfuscation, recounted_failures
 from celosia.graphs.uncertain.graph import UncertainGraph
-from celosia.graphs.uncertain.method import KObfuscation
+from celosia.graphs.uncertain.method import KObfuscation, UncertainGraphSampler, uniqueness
 
 FIGURE_11 = UncertainGraph.of({(u - 1, v - 1): p for (u, v), p in UNCERTAIN.items()}, order=4)
 

@@ -21,9 +21,9 @@ from celosia.queries.timing_audit import (
     doors,
     run,
 )
-from celosia.queries.timing_audit.classifier import chance_of, guess
 from celosia.queries.timing_audit.databases import NeighbourDatabase, make_database
 from celosia.queries.timing_audit.doors import Ask, Door, Observation
+from celosia.queries.timing_audit.run import chance_of, guess
 
 FEW = ("chain 5", "chain, exists", "self-join, three", "a division of all", "deep LIKE", "sleep")
 

@@ -2,17 +2,165 @@
 
 from __future__ import annotations
 
+import gzip
+import re
 import zlib
-from collections.abc import Callable, Sequence
+from codecs import BOM_UTF8
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from gzip import BadGzipFile
 from pathlib import Path
+from typing import IO, Any
 
 from celosia.core.errors import InputError
 from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
 from celosia.queries.rdf.builder import StoreBuilder
-from celosia.queries.rdf.sources import EntityBombError, Source, find_sources, open_source
 from celosia.queries.rdf.store_loader import LoadSummary, check_parser, make_store, parse_into
+
+FORMATS = {
+    "turtle": (".ttl", ".turtle"),
+    "n-triples": (".nt", ".ntriples"),
+    "rdf/xml": (".rdf", ".xml", ".owl"),
+    "n-quads": (".nq", ".nquads"),
+    "trig": (".trig",),
+}
+"""Formats that are read, with the endings of their files; `.gz` may follow."""
+STRIDE = 2**20
+"""Bytes between two steps of progress."""
+LONGEST_ENTITY = 2**11
+"""Bytes of the declaration of an entity of XML; they are short names for addresses."""
+_ENTITY = re.compile(
+    rb"""<!ENTITY\s+[^\s"'&]+\s+("(?P<one>[^"]*)"|'(?P<other>[^']*)')""", re.DOTALL
+)
+_REFERENCE = re.compile(rb"&(?!#|amp;|lt;|gt;|quot;|apos;)")
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A file to load, and its format."""
+
+    path: Path
+    format: str
+
+    @property
+    def parser_format(self) -> Any:
+        """The format as pyoxigraph names it."""
+        from pyoxigraph import RdfFormat
+
+        return {
+            "turtle": RdfFormat.TURTLE,
+            "n-triples": RdfFormat.N_TRIPLES,
+            "rdf/xml": RdfFormat.RDF_XML,
+            "n-quads": RdfFormat.N_QUADS,
+            "trig": RdfFormat.TRIG,
+        }[self.format]
+
+
+def find_sources(paths: Sequence[str | Path], format_name: str | None) -> list[Source]:
+    """The files to load, which all exist, with the format of each."""
+    if not paths:
+        raise InputError("CEL-Q221.file_none_given")
+    found = []
+    for path in map(Path, paths):
+        if not path.is_file():
+            raise InputError("CEL-Q221.file_missing", path=str(path))
+        found.append(Source(path, _format(path, format_name)))
+    return found
+
+
+def _format(path: Path, given: str | None) -> str:
+    if given is not None and given.lower() in FORMATS:
+        return given.lower()
+    ending = Path(path.name.lower().removesuffix(".gz")).suffix
+    for name, endings in FORMATS.items():
+        if given is None and ending in endings:
+            return name
+    if given is None:
+        raise InputError("CEL-Q221.unknown_ending", path=str(path), formats=list(FORMATS))
+    raise InputError("CEL-Q221.no_such_format", format=given, path=str(path), formats=list(FORMATS))
+
+
+class EntityBombError(Exception):
+    """Entities of XML that are made of others, or long: a few of them fill any memory."""
+
+
+class _EntityScanner:
+    """Looks at the entities that XML declares, before the parser does."""
+
+    def __init__(self) -> None:
+        self._held = b""
+
+    def scan(self, piece: bytes) -> None:
+        """Take note of some more bytes.
+
+        Raises:
+            EntityBombError: a declaration that would grow.
+        """
+        window = self._held + piece
+        start = window.find(b"<!ENTITY")
+        while start >= 0:
+            found = _ENTITY.match(window, start)
+            if found is None:
+                if len(window) - start > LONGEST_ENTITY:
+                    raise EntityBombError
+                self._held = window[start:]  # it goes on
+                return
+            value = found["one"] if found["one"] is not None else found["other"]
+            if len(value) > LONGEST_ENTITY or _REFERENCE.search(value):
+                raise EntityBombError
+            start = window.find(b"<!ENTITY", found.end())
+        self._held = window[-len(b"<!ENTITY") :]
+
+
+class CountingReader:
+    """A file for a parser, which tells how many bytes of it are read."""
+
+    def __init__(
+        self, file: IO[bytes], raw: IO[bytes], report_bytes: Callable[[int], None], *, slow: bool
+    ):
+        self._file = file
+        self._raw = raw
+        self._report_bytes = report_bytes
+        self._slow = slow
+        self._shown = -STRIDE
+        self._is_new = True
+        self._entities = _EntityScanner()
+        self.lines = 0
+        """Of what is read so far; counted only if `slow`."""
+
+    def read(self, size: int = -1) -> bytes:
+        """Some more bytes; if `slow`, not beyond the end of the line."""
+        if self._slow:
+            piece = self._file.readline(size)
+            self.lines += piece.endswith(b"\n")
+            self._entities.scan(piece)
+        else:
+            piece = self._file.read(size)
+        if self._is_new:  # some editors begin a file with a mark that is no part of it
+            piece, self._is_new = piece.removeprefix(BOM_UTF8), False
+            piece = piece or self._file.read(size)
+        position = self._raw.tell()
+        if position - self._shown >= STRIDE:
+            self._shown = position
+            self._report_bytes(position)
+        return piece
+
+
+@contextmanager
+def open_source(source: Source, report_bytes: Callable[[int], None]) -> Iterator[CountingReader]:
+    """A file opened for its parser, unpacked if it ends in .gz.
+
+    RDF/XML is read line by line, as its parser does not tell where a fault is.
+    """
+    slow = source.format == "rdf/xml"
+    with source.path.open("rb") as raw:
+        if source.path.name.lower().endswith(".gz"):
+            with gzip.GzipFile(fileobj=raw) as file:
+                yield CountingReader(file, raw, report_bytes, slow=slow)  # type: ignore[arg-type]
+        else:
+            yield CountingReader(raw, raw, report_bytes, slow=slow)
 
 
 def load(
