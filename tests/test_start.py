@@ -81,7 +81,7 @@ NEEDED = {
     "sqlglot.parsers": {"base", "duckdb"},
 }
 """What a question about sums under declared caps needs of packages that hold much more."""
-CHARGED = {"celosia.accounting": {"accountant", "advanced_composition", "renyi"}}
+CHARGED = {"celosia.accounting": {"accountant", "advanced_composition"}}
 """What is needed beside it when its losses are compared with its price."""
 
 
