@@ -37,10 +37,7 @@ app = typer.Typer(
 PolicyFile = Annotated[
     Path, typer.Argument(metavar="POLICY", help="The policy file.", show_default=False)
 ]
-Month = Annotated[
-    str | None,
-    typer.Option(metavar="YYYY-MM", help="One month, in universal time; all of them without it."),
-]
+Month = Annotated[str | None, "YYYY-MM", "One month, in universal time; all of them without it."]
 SHOWN = (0.01, 0.1, 0.5, 1.0, 2.0, 5.0)
 """Epsilons whose prices are printed."""
 
@@ -83,7 +80,7 @@ def prices(policy: PolicyFile, outputs: JsonOutputs) -> None:
 def invoice(
     policy: PolicyFile,
     outputs: ReportOutputs,
-    analyst: Annotated[str, typer.Option(metavar="NAME", help="Whose invoice.")],
+    analyst: Annotated[str, "NAME", "Whose invoice."],
     month: Month = None,
 ) -> None:
     """Make the invoice of an analyst from the ledger of a policy.

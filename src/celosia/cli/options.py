@@ -302,22 +302,13 @@ class UnitOptions:
     """What models count: records, or people or households with all their records."""
 
     person: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COLUMN", help="Whose record it is: count people, not records (never released)."
-        ),
+        str | None, "COLUMN", "Whose record it is: count people, not records (never released)."
     ] = None
     household: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COLUMN", help="The household of each record: count households, not records."
-        ),
+        str | None, "COLUMN", "The household of each record: count households, not records."
     ] = None
     unit: Annotated[
-        str | None,
-        typer.Option(
-            metavar="UNIT", help="What models count: record, person or household (the largest)."
-        ),
+        str | None, "UNIT", "What models count: record, person or household (the largest)."
     ] = None
 
     def of(self, schema: Schema) -> Schema:

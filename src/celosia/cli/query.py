@@ -62,11 +62,9 @@ def query(
     ] = 0.0,
     error: Annotated[
         float | None,
-        typer.Option(
-            metavar="SIZE",
-            help="Instead of --epsilon: the typical error to accept, in the unit of the answer. "
-            "The least epsilon that promises it is taken.",
-        ),
+        "SIZE",
+        "Instead of --epsilon: the typical error to accept, in the unit of the answer. The least "
+        "epsilon that promises it is taken.",
     ] = None,
     analyst: options.Analyst = None,
     method: Annotated[
