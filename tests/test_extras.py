@@ -8,7 +8,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from celosia.queries.sparql.compiler import parse
 
 from celosia import CelosiaError
 from celosia.accounting.ledger.store import Store
@@ -25,6 +24,7 @@ from celosia.lab.sparql.small_graphs import asked_frequency
 from celosia.queries.rdf.endpoint import _check_client
 from celosia.queries.rdf.store_loader import check_parser
 from celosia.queries.service import Client, serve
+from celosia.queries.sparql.compiler import parse
 from celosia.studio.app import check_toolkit
 from celosia.tables.synthesis.trees import _trees
 from celosia.texts.formats.pdf import shown_text, write_pages
