@@ -41,7 +41,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
 def people(run: Run, tmp_path: Path) -> Path:
     """Sixty people of five ages and three postal codes, with a planted disease."""
     path = tmp_path / "people.csv"
-    rows = [f"name{i},{20 + i % 5},0{100 + i % 3},{MARK}-{i}" for i in range(60)]
+    rows = [f"name{i},{20 + i % 5},0{100 + i % 3},{MARK}-{i % 20}" for i in range(60)]
     path.write_text("\n".join(["name,age,zip,disease", *rows]) + "\n")
     return path
 

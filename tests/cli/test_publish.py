@@ -54,10 +54,29 @@ def test_columns_can_be_named_instead_of_a_schema(people: Path, run: Run, tmp_pa
 
 def test_the_role_of_other_columns_can_be_given(people: Path, run: Run, tmp_path: Path) -> None:
     command = ("publish", people, "-q", "age", "--k", 5, "--keep-order")
-    run(*command, "--other-columns", "insensitive", "-o", "all.csv")
+    reason = ("--accept-raw", "name", "--accept-raw", "disease", "--reason", "a test")
+    run(*command, "--other-columns", "insensitive", *reason, "-o", "all.csv")
     run(*command, "--other-columns", "identifier", "-o", "few.csv")
     assert frames.read(tmp_path / "all.csv").columns == ["name", "age", "zip", "disease"]
     assert frames.read(tmp_path / "few.csv").columns == ["age"]
+
+
+def test_unique_raw_columns_are_refused_until_accepted_in_writing(
+    people: Path, run: Run, tmp_path: Path
+) -> None:
+    command = ("publish", people, "-q", "age", "--k", 5, "--other-columns", "insensitive")
+    refused = run(*command, "-o", "safe.csv", "--report", "report.html")
+    refused.complains("CEL-P080", exit_code=1)
+    assert "60 of 60 records (100.0%)" in refused.err
+    assert [*tmp_path.glob("safe*"), *tmp_path.glob("report*")] == []
+    run(*command, "--accept-raw", "name").complains("CEL-P081")
+    run(*command, "--reason", "no column").complains("CEL-P081")
+    both = ("--accept-raw", "name", "--accept-raw", "disease")
+    accepted = (*both, "--reason", "names are invented")
+    done = run(*command, *accepted, "-o", "safe.csv", "--report", "report.html")
+    assert "Columns published as they are" in done.out
+    assert "names are invented" in (tmp_path / "safe.csv.cert.json").read_text()
+    assert "names are invented" in (tmp_path / "report.html").read_text()
 
 
 def test_columns_without_a_role_are_refused(people: Path, run: Run) -> None:

@@ -71,6 +71,7 @@ def schema_of(table: Table) -> Schema:
         },
         sensitive=["number"],
         insensitive=["parity"],
+        accept_raw={"number": "it tells the rows of a test apart"},
     )
 
 
@@ -222,7 +223,9 @@ def test_publishing_the_kept_rows_again_changes_nothing(table: Table, k: int, li
         return
     names = [f"c{n}" for n in range(len(table[0]))]
     flat = Schema.of(
-        quasi_identifiers={name: Ordered() for name in names}, insensitive=["number", "parity"]
+        quasi_identifiers={name: Ordered() for name in names},
+        insensitive=["number", "parity"],
+        accept_raw={"number": "it tells the rows of a test apart"},
     )
     again = publish(release.data, flat, KAnonymity(k), suppression=0, keep_order=True)
     assert (again.solution.levels, again.solution.loss) == ((0,) * len(names), 0.0)
@@ -347,15 +350,17 @@ def test_the_source_of_rows_stays_in_memory(tmp_path: pathlib.Path) -> None:
 
 def test_rows_are_shuffled_by_default() -> None:
     # Of 64! orders the original one comes up with a chance far below 1e-80.
-    table = pl.DataFrame({"sex": ["F", "M"] * 32, "number": range(64)})
-    schema = Schema.of(quasi_identifiers=["sex"], sensitive=["number"])
-    release = publish(table, schema, KAnonymity(2))
+    release = publish(SHUFFLED, SHUFFLED_ROLES, KAnonymity(2))
     assert release.data["number"].to_list() != list(range(64))
-    assert_frame_equal(release.data, table, check_row_order=False)
+    assert_frame_equal(release.data, SHUFFLED, check_row_order=False)
 
 
 SHUFFLED = pl.DataFrame({"sex": ["F", "M"] * 32, "number": range(64)})
-SHUFFLED_ROLES = Schema.of(quasi_identifiers=["sex"], sensitive=["number"])
+SHUFFLED_ROLES = Schema.of(
+    quasi_identifiers=["sex"],
+    sensitive=["number"],
+    accept_raw={"number": "it tells the rows of a test apart"},
+)
 
 
 def test_a_seed_makes_a_simulation_that_can_be_repeated() -> None:
@@ -421,6 +426,7 @@ def test_the_parameters_are_recorded() -> None:
         "time_limit": None,
         "keep_order": False,
         "drop_suppressed": True,
+        "accept_raw": {},
     }
 
 
@@ -630,7 +636,13 @@ def test_progress_names_the_stages_in_order() -> None:
     steps: list[Step] = []
     publish(ALIKE, SEX, KAnonymity(2), progress=steps.append)
     stages = list(dict.fromkeys(step.stage for step in steps))
-    assert stages == ["Reading the columns", "Searching the lattice", "Recoding the table"]
+    measuring = "Measuring the columns that are published as they are"
+    assert stages == [
+        "Reading the columns",
+        measuring,
+        "Searching the lattice",
+        "Recoding the table",
+    ]
 
 
 MARKER = "zebra" + "4711"

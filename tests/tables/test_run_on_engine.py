@@ -108,6 +108,8 @@ def test_every_type_comes_through_as_in_memory(name: str, tmp_path: Path) -> Non
     schema = Schema.from_table(
         {
             "columns": {
+                "row": {"role": "insensitive", "accept_raw": "a test"},
+                "other": {"role": "insensitive", "accept_raw": "a test"},
                 "cell": {"role": "quasi-identifier", "missing": "value"},
                 "group": {"role": "quasi-identifier"},
             },

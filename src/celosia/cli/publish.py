@@ -64,6 +64,18 @@ def publish(
     drop_suppressed: Annotated[
         bool, typer.Option("--drop-suppressed", help="Leave suppressed records out of the file.")
     ] = False,
+    accept_raw: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--accept-raw",
+            metavar="COLUMN",
+            help="Publish this column as it is although records are unique on it; needs --reason.",
+        ),
+    ] = None,
+    reason: Annotated[
+        str | None,
+        typer.Option(metavar="TEXT", help="Why --accept-raw is safe; the certificate keeps it."),
+    ] = None,
     seed: Annotated[
         int | None, typer.Option(help="Seed of the shuffle; makes the release a simulation.")
     ] = None,
@@ -94,6 +106,9 @@ def publish(
     `celosia publish people.csv -s people.toml --k 5 --level age=2 --level zip=3 -o safe.csv`
 
     `celosia publish people.csv -s people.toml --model k-map:5 --population all.csv -o safe.csv`
+
+    `celosia publish people.csv -s people.toml --k 5 --accept-raw cost --reason "Only the clinic
+    knows it" -o safe.csv`
 
     `celosia publish people.csv -s people.toml --k 5 --json`  (write nothing, print the figures)
 
@@ -128,6 +143,8 @@ def publish(
         time_limit=time_limit,
         keep_order=keep_order,
         drop_suppressed=drop_suppressed,
+        accept_raw=accept_raw or (),
+        reason=reason,
         rng=source(seed),
     )
     wanted.check_population(given=population is not None)
@@ -191,6 +208,7 @@ def show_release(release: PublishedTable, schema: Schema | None = None) -> None:
             for label, raw, released, form in measures
         ],
     )
+    _show_raw(release)
     console.show(
         say(
             "cli.release_summary.method_metric",
@@ -205,6 +223,26 @@ def show_release(release: PublishedTable, schema: Schema | None = None) -> None:
     )
     if schema is not None:
         _advise(release, schema)
+
+
+def _show_raw(release: PublishedTable) -> None:
+    """Print the columns that are published as they are, and how far they single records out."""
+    raw = release.raw
+    if raw is None:
+        return
+    all_published = (
+        [] if raw.published is None else [(say("cli.word.all_published"), raw.published)]
+    )
+    together = [(say("cli.word.raw_together"), raw.together)] if len(raw.columns) > 1 else []
+    each = [(column.name, column.uniqueness) for column in raw.columns]
+    console.show_table(
+        say("cli.release_summary.raw_columns"),
+        console.columns("column", "values:,", "alone:,", "share:.2%"),
+        [
+            [name, found.combinations, found.alone, found.alone_share]
+            for name, found in [*each, *together, *all_published]
+        ],
+    )
 
 
 def _advise(release: PublishedTable, schema: Schema) -> None:

@@ -17,6 +17,7 @@ from typing import IO
 
 import polars as pl
 
+from celosia.engines.duckdb import DuckDB, SizeCounts
 from celosia.engines.tables import Draft
 
 LOCK = "lock"
@@ -55,6 +56,11 @@ class FileDraft(Draft):
         """The hash of the file."""
         with self._file.open("rb") as stream:
             return hashlib.file_digest(stream, "sha256").hexdigest()
+
+    def count_sizes(self) -> SizeCounts:
+        """Count equal rows, see `tables.Draft`."""
+        with DuckDB() as engine:
+            return engine.count_sizes(self._file, len(self.columns))
 
     def commit(self) -> None:
         """Give the file its name."""

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
@@ -30,6 +31,10 @@ class Groups:
     sizes: NDArray[np.int64]
     first_rows: NDArray[np.int64] | None = None
     """Counted from 0 over the whole stream; None where rows have no numbers."""
+
+
+SizeCounts = tuple[NDArray[np.int64], NDArray[np.int64]]
+"""Numbers of rows, and for each how many combinations of values so many rows share."""
 
 
 class DuckDB:
@@ -76,6 +81,13 @@ class DuckDB:
             for place, name in zip(places, columns, strict=True)
         ]
         return Groups(pl.DataFrame(values), result["size"].to_numpy(), result["row"].to_numpy())
+
+    def count_sizes(self, file: Path, columns: int) -> SizeCounts:
+        """How many different rows of a Parquet file occur how often."""
+        places = ", ".join(f"c{number}" for number in range(columns))
+        source = f"read_parquet($file) AS t({places})"
+        found = self._connection.execute(sizes_query(source, places), {"file": str(file)})
+        return size_counts(frames.as_frame(found.to_arrow_table()))
 
 
 class _Stream:
@@ -149,3 +161,15 @@ def _same(table: pa.Table, first: pa.Table) -> pa.Table:
     if table.schema != first.schema:
         raise EngineError("CEL-E001")
     return table
+
+
+def size_counts(found: pl.DataFrame) -> SizeCounts:
+    """The two columns of a small table, as `count_sizes` gives them."""
+    sizes, numbers = (column.to_numpy().astype(np.int64) for column in found)
+    return sizes, numbers
+
+
+def sizes_query(source: str, keys: str) -> str:
+    """SQL that counts the sizes of the groups of a source by some keys."""
+    grouped = f"SELECT count(*) AS size FROM {source} GROUP BY {keys}"  # noqa: S608 - ours
+    return f"SELECT size, count(*) AS number FROM ({grouped}) AS s GROUP BY size"  # noqa: S608

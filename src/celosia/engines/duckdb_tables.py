@@ -17,7 +17,7 @@ from celosia.core.errors import EngineError
 from celosia.core.files import check_writable
 from celosia.core.work_folders import WorkFolder
 from celosia.engines.drafts import DraftFolder
-from celosia.engines.duckdb import Groups
+from celosia.engines.duckdb import Groups, SizeCounts, size_counts, sizes_query
 from celosia.engines.duckdb_keys import (
     MOST_LISTED,
     Digit,
@@ -189,6 +189,17 @@ class DuckDBTables(TableEngine):
         query = f"SELECT count({cell}), count(DISTINCT {cell}) FROM {found.text}"
         cells, distinct = self._connection.execute(query).fetchall()[0]
         return int(cells), int(distinct)
+
+    @watched
+    @guarded("DuckDB")
+    def count_sizes(self, source: Place, columns: Sequence[str]) -> SizeCounts:
+        """Count the sizes of groups, see `TableEngine.count_sizes`."""
+        found = self._relation(source)
+        keys = ", ".join(map(found.column, columns))
+        query = sizes_query(found.text, keys)
+        counted = pl.DataFrame(self._connection.execute(query).to_arrow_table())
+        found.check_unchanged()
+        return size_counts(counted)
 
     @watched
     @guarded("DuckDB")

@@ -14,7 +14,7 @@ import polars as pl
 from celosia.core.errors import EngineError
 from celosia.core.files import check_writable
 from celosia.engines.drafts import DraftFolder
-from celosia.engines.duckdb import Groups
+from celosia.engines.duckdb import Groups, SizeCounts, size_counts, sizes_query
 from celosia.engines.duckdb_relations import quoted
 from celosia.engines.postgres_types import ServerColumn, server_column, server_type
 from celosia.engines.recoded_classes import fresh_table, one_zero, plain_text
@@ -54,6 +54,13 @@ class TableDraft(Draft):
         self._draft, self._target = names
         self.rows = rows
         self.columns = columns
+
+    @guarded("PostgreSQL")
+    def count_sizes(self) -> SizeCounts:
+        """Count equal rows, see `tables.Draft`; as text, for some types cannot be compared."""
+        query = sizes_query(f"{self._draft} AS t", "t::text")
+        found = self._connection.execute(query.encode()).fetchall()
+        return size_counts(pl.DataFrame(found, schema=["size", "number"], orient="row"))
 
     @guarded("PostgreSQL")
     def commit(self) -> None:
@@ -182,6 +189,17 @@ class PostgresTables(TableEngine):
         )
         found = pl.concat(list(self._rows(query, kinds)))
         return int(found["cells"][0]), int(found["different"][0])
+
+    @guarded("PostgreSQL")
+    def count_sizes(self, source: Place, columns: Sequence[str]) -> SizeCounts:
+        """Count the sizes of groups on the server, see `TableEngine.count_sizes`."""
+        types = self._columns(source)
+        chosen = ", ".join(f"{types[name].compared} AS k{n}" for n, name in enumerate(columns))
+        keys = ", ".join(f"k{number}" for number in range(len(columns)))
+        kinds: dict[str, pl.DataType] = {"size": pl.Int64(), "number": pl.Int64()}
+        rows = f"(SELECT {chosen} FROM {self._source(source)}) AS g"
+        query = sizes_query(rows, keys)
+        return size_counts(pl.concat([pl.DataFrame(schema=kinds), *self._rows(query, kinds)]))
 
     @guarded("PostgreSQL")
     def recode(

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 import polars as pl
 
 from celosia.engines.drafts import DraftFolder, FileDraft
+from celosia.engines.duckdb import SizeCounts, size_counts, sizes_query
 from celosia.engines.duckdb_relations import quoted
 from celosia.engines.tables import Draft, guarded
 from celosia.frames import ARROW_LEVEL, bare
@@ -87,6 +88,15 @@ class TableDraft(Draft):
         self._name, self._target = names
         self.rows = rows
         self.columns: dict[str, pl.DataType] = dict(columns)
+
+    @guarded("DuckDB")
+    def count_sizes(self) -> SizeCounts:
+        """Count equal rows, see `tables.Draft`."""
+        *within, _ = self._target.split(".")
+        draft = ".".join(quoted(part) for part in (*within, self._name))
+        keys = ", ".join(map(quoted, self.columns))
+        found = self._connection.execute(sizes_query(draft, keys))
+        return size_counts(pl.DataFrame(found.to_arrow_table()))
 
     @guarded("DuckDB")
     def commit(self) -> None:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from celosia.core.errors import CelosiaError, EngineError, InputError
 from celosia.core.randomness import Source
-from celosia.engines.duckdb import Groups
+from celosia.engines.duckdb import Groups, SizeCounts
 
 Place = str | Path
 """A Parquet file, a folder or a pattern of them, or the name of a table in the engine."""
@@ -111,6 +111,10 @@ class Draft(ABC):
         return None
 
     @abstractmethod
+    def count_sizes(self) -> SizeCounts:
+        """How many different rows were written how often, see `TableEngine.count_sizes`."""
+
+    @abstractmethod
     def commit(self) -> None:
         """Give the table its name, in one step; at most once."""
 
@@ -162,6 +166,13 @@ class TableEngine(ABC):
     @abstractmethod
     def count_distinct(self, source: Place, column: str) -> tuple[int, int]:
         """How many cells of a column are not empty, and how many of these are different."""
+
+    @abstractmethod
+    def count_sizes(self, source: Place, columns: Sequence[str]) -> SizeCounts:
+        """How many combinations of some columns are shared by how many rows.
+
+        Equal means what it means for `count_groups`; no combination leaves the engine.
+        """
 
     @abstractmethod
     def recode(

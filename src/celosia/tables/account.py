@@ -15,6 +15,7 @@ from celosia.tables.models import SensitiveModel
 from celosia.tables.models.model import HOMOGENEITY
 from celosia.tables.options import PublishOptions
 from celosia.tables.protection import Protection
+from celosia.tables.raw_columns import RawColumns
 from celosia.tables.schema import Role
 from celosia.tables.solution import ColumnOutcome, Solution
 from celosia.tables.units import UnitOutcome
@@ -29,9 +30,12 @@ class Account(TypedDict):
     solution: Solution
     risk: RiskProfile
     risk_before: RiskProfile
+    raw: RawColumns | None
 
 
-def account(made_by: str, options: PublishOptions, protection: Protection) -> Account:
+def account(
+    made_by: str, options: PublishOptions, protection: Protection, raw: RawColumns | None
+) -> Account:
     """The guarantee, the solution and the risk of a release.
 
     Warnings are raised here as well as recorded.
@@ -53,6 +57,7 @@ def account(made_by: str, options: PublishOptions, protection: Protection) -> Ac
         "solution": _solution(protection, options),
         "risk": RiskProfile.of_sizes(protection.kept_sizes, suppressed=apart),
         "risk_before": RiskProfile.of_sizes(protection.raw_sizes),
+        "raw": raw,
     }
 
 

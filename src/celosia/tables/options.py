@@ -8,14 +8,14 @@ from math import isfinite
 from typing import Any, Literal, TypedDict, Unpack, get_args
 
 from celosia.core.errors import InputError
-from celosia.core.messages import did_you_mean
+from celosia.core.messages import did_you_mean, quoted_names
 from celosia.core.methods import build
 from celosia.core.numbers import real, whole
 from celosia.core.randomness import Source, System
 from celosia.tables.metrics import METRICS, Loss, Metric
 from celosia.tables.models import Model, SensitiveModel
 from celosia.tables.recoding import allowance
-from celosia.tables.schema import Role, Schema
+from celosia.tables.schema import Role, Schema, name_list
 
 Method = Literal["lattice", "mondrian", "mondrian-relaxed"]
 """How a table is recoded: exact over the lattice, or greedily in many dimensions."""
@@ -35,6 +35,8 @@ class PublishKeywords(TypedDict, total=False):
     time_limit: float | None
     keep_order: bool
     drop_suppressed: bool
+    accept_raw: Iterable[str]
+    reason: str | None
     rng: Source | None
 
 
@@ -52,6 +54,8 @@ class PublishOptions:
     time_limit: float | None
     keep_order: bool
     drop_suppressed: bool
+    accept_raw: Mapping[str, str]
+    """By column, the reason for which it may be published as it is, see `raw_columns`."""
     rng: Source
 
     @classmethod
@@ -65,7 +69,7 @@ class PublishOptions:
                 CEL-P016 not a model, CEL-P011 a suppression limit out of range, CEL-I006 not a
                 source of randomness, CEL-I061 not a metric, CEL-P061 not a method, CEL-P062 options
                 that do not go together, CEL-P063 not a time limit, CEL-P008 levels that are not
-                given by column name.
+                given by column name, CEL-P081 columns accepted without a reason.
         """
         check_schema(schema)
         rng = keywords.get("rng")
@@ -85,6 +89,7 @@ class PublishOptions:
             time_limit=_seconds(keywords.get("time_limit")),
             keep_order=bool(keywords.get("keep_order")),
             drop_suppressed=bool(keywords.get("drop_suppressed")),
+            accept_raw=_accepted(schema, keywords.get("accept_raw", ()), keywords.get("reason")),
             rng=System() if rng is None else rng,
         )
         options._check_together()
@@ -123,6 +128,7 @@ class PublishOptions:
             "time_limit": self.time_limit,
             "keep_order": self.keep_order,
             "drop_suppressed": self.drop_suppressed,
+            "accept_raw": dict(self.accept_raw),
         }
 
     @property
@@ -197,6 +203,18 @@ def _levels(levels: Mapping[str, int] | None) -> dict[str, int] | None:
     if not isinstance(levels, Mapping):
         raise InputError("CEL-P008.not_by_name", kind=type(levels).__name__)
     return {name: level if (n := whole(level)) is None else n for name, level in levels.items()}
+
+
+def _accepted(schema: Schema, names: Iterable[str], reason: str | None) -> dict[str, str]:
+    """The reasons of the schema, and the one that is given for further columns."""
+    accepted = {column.name: column.accept_raw for column in schema.columns if column.accept_raw}
+    given = name_list(names)
+    said = reason.strip() if isinstance(reason, str) else ""
+    if given and not said:
+        raise InputError("CEL-P081.no_reason", names=quoted_names(given, given))
+    if said and not given:
+        raise InputError("CEL-P081.no_column")
+    return accepted | dict.fromkeys(given, said)
 
 
 def _seconds(limit: float | None) -> float | None:

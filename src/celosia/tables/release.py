@@ -20,6 +20,7 @@ from celosia.core.release import Release
 from celosia.core.report import Document
 from celosia.engines.tables import Draft, Place, names_files
 from celosia.tables import report
+from celosia.tables.raw_columns import RawColumns
 from celosia.tables.solution import Solution
 
 TEXT = "text_columns"
@@ -90,13 +91,16 @@ class PublishedTable(Release):
     solution: Solution
     risk: RiskProfile
     risk_before: RiskProfile
+    raw: RawColumns | None = None
+    """The columns that are published as they are; None if there are none."""
 
     def measures(self) -> dict[str, Any]:
-        """Levels, loss, suppression, search, and risk before and after."""
+        """Levels, loss, suppression, search, risk before and after, and the raw columns."""
         return {
             "solution": self.solution.as_dict(),
             "risk": self.risk.as_dict(),
             "risk_before": self.risk_before.as_dict(),
+            "raw": None if self.raw is None else self.raw.as_dict(),
         }
 
     @classmethod
@@ -107,6 +111,7 @@ class PublishedTable(Release):
             solution=Solution.from_dict(measures["solution"]),
             risk=RiskProfile(**measures["risk"]),
             risk_before=RiskProfile(**measures["risk_before"]),
+            raw=None if measures["raw"] is None else RawColumns.from_dict(measures["raw"]),
             **cls.holding(path, facts["data"]),
             **common,
         )
@@ -125,6 +130,7 @@ class PublishedTable(Release):
             self.solution,
             risk=self.risk,
             before=self.risk_before,
+            raw=self.raw,
         )
 
     def __str__(self) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from celosia.assess.risk import RiskProfile
+from celosia.assess.risk.combinations import Uniqueness
 from celosia.core import figures
 from celosia.core.messages import number, say, sentence
 from celosia.core.release import Guarantee, Provenance
@@ -27,6 +28,7 @@ from celosia.core.report import (
     Table,
 )
 from celosia.tables.models import AverageRisk, Model, model_from_dict
+from celosia.tables.raw_columns import RawColumns
 from celosia.tables.solution import Solution, method_blocks
 from celosia.tables.units import UnitOutcome
 
@@ -39,6 +41,7 @@ def document(
     *,
     risk: RiskProfile,
     before: RiskProfile,
+    raw: RawColumns | None = None,
 ) -> Document:
     """The whole report, as blocks."""
     blocks: list[Block] = []
@@ -51,6 +54,7 @@ def document(
     blocks += _units(solution.units)
     blocks += _risk(risk, before)
     blocks += _gauges(risk, models)
+    blocks += [] if raw is None else _raw(raw, risk)
     blocks += _use(solution)
     blocks += method_blocks(solution, provenance)
     subtitle = say(
@@ -227,6 +231,63 @@ def _gauge(name: str, value: float, accepted: float | None, caption: str) -> Fig
         say("tables.report.gauge_caption", risk=name),
         words,
     )
+
+
+def _raw(raw: RawColumns, risk: RiskProfile) -> list[Block]:
+    """The columns published as they are, and the risk from an attacker who knows them."""
+    roles = {
+        "sensitive": say("tables.report.role_sensitive"),
+        "insensitive": say("tables.report.role_insensitive"),
+    }
+    rows = [
+        [
+            each.name,
+            roles[each.role],
+            number(each.uniqueness.combinations),
+            _alone(each.uniqueness),
+            ""
+            if each.accepted is None
+            else say("tables.report.raw_accepted", reason=each.accepted),
+        ]
+        for each in raw.columns
+    ]
+    declared = Uniqueness(records=risk.records, combinations=risk.classes, alone=risk.unique)
+    known = [
+        (say("tables.report.raw_declared"), declared),
+        (say("tables.report.raw_together"), raw.together),
+        (say("tables.report.raw_published"), raw.published),
+    ]
+    alone = say("tables.report.raw_alone")
+    return [
+        Heading(say("tables.report.raw_heading")),
+        Paragraph(say("tables.report.raw_meaning")),
+        Table(
+            [
+                say("tables.report.column"),
+                say("tables.report.raw_role"),
+                say("tables.report.raw_combinations"),
+                alone,
+                say("tables.report.raw_remark"),
+            ],
+            rows,
+            say("tables.report.raw_table"),
+            numeric=[2, 3],
+        ),
+        Table(
+            [say("tables.report.raw_attacker"), alone, say("tables.report.average_risk")],
+            [
+                [name, _alone(found), number(found.average_risk, ".3%")]
+                for name, found in known
+                if found is not None
+            ],
+            say("tables.report.raw_risk_table"),
+            numeric=[1, 2],
+        ),
+    ]
+
+
+def _alone(found: Uniqueness) -> str:
+    return f"{number(found.alone)} ({number(found.alone_share, '.2%')})"
 
 
 def _in_words(risk: RiskProfile, before: RiskProfile) -> str:

@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from celosia.assess.risk.combinations import count_in
 from celosia.core.errors import InputError
 from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
@@ -24,6 +25,7 @@ from celosia.tables.metrics import Metric
 from celosia.tables.models import Model
 from celosia.tables.options import PublishOptions
 from celosia.tables.protection import protect
+from celosia.tables.raw_columns import measure_raw
 from celosia.tables.release import TableRelease
 from celosia.tables.schema import Role, Schema
 from celosia.tables.units import check_one_record_each
@@ -43,6 +45,8 @@ def publish(
     population: Any = None,
     keep_order: bool = False,
     drop_suppressed: bool = False,
+    accept_raw: str | Iterable[str] = (),
+    reason: str | None = None,
     rng: Source | None = None,
     progress: Progress = silent,
 ) -> TableRelease:
@@ -64,12 +68,15 @@ def publish(
         keep_order: leave the rows in their order. Two releases of the same rows in the same order
             can be joined row by row, so the default is to shuffle.
         drop_suppressed: leave suppressed records out instead of showing them as `*`.
+        accept_raw: columns that are published as they are although records are unique on them.
+        reason: why these columns are accepted; the certificate and the report keep it.
         rng: where the shuffle draws from; a seeded source makes the release a simulation.
         progress: called as the work proceeds; may raise `Cancelled`.
 
     Raises:
         InputError: the table, the schema or a parameter is wrong.
-        PrivacyError: no generalisation meets the models.
+        PrivacyError: no generalisation meets the models; CEL-P080 records are unique, or nearly so,
+            on columns that would be published as they are.
 
     >>> from celosia import KAnonymity, datasets, tables
     >>> decades = tables.Intervals(bounds=((20, 30, 40, 60),))
@@ -90,6 +97,8 @@ def publish(
         time_limit=time_limit,
         keep_order=keep_order,
         drop_suppressed=drop_suppressed,
+        accept_raw=accept_raw,
+        reason=reason,
         rng=rng,
     )
     return publish_table(data, options, population=population, progress=progress)
@@ -100,15 +109,20 @@ def publish_table(
 ) -> TableRelease:
     """As `publish`, with the options as one value."""
     frame, table = code_data(data, options, population=population, progress=progress)
+    progress(Step(Message("tables.stage.raw_columns"), 0))
+    raw = measure_raw(frame.columns, options, count_in(frame))
     protection = protect(table, options, progress)
     progress(Step(Message("tables.stage.recoding"), 0))
     recoded = frame.with_columns(protection.released)
     shown = pick(recoded, released_names(frame, options.schema))
     source_rows = _order(protection.hidden, options)
+    released = without_trace(shown[source_rows])
+    if raw is not None:
+        raw = raw.with_published(count_in(released)([released.columns])[0])
     return TableRelease(
-        data=without_trace(shown[source_rows]),
+        data=released,
         source_rows=source_rows,
-        **account("celosia.publish", options, protection),
+        **account("celosia.publish", options, protection, raw),
     )
 
 

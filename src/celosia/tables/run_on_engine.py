@@ -6,23 +6,26 @@ the engine recodes the rows and writes them. Memory here holds the combinations,
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Unpack
 
 import polars as pl
 
+from celosia.assess.risk.combinations import Sets, Uniqueness, count_in_groups
 from celosia.core.errors import InputError
 from celosia.core.files import check_writable
 from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.release import certificate_path
+from celosia.engines import Groups
 from celosia.engines.tables import Draft, Output, Place, TableEngine, names_files
 from celosia.tables.account import account
 from celosia.tables.models import Model
 from celosia.tables.options import PublishKeywords, PublishOptions
-from celosia.tables.protection import protect
+from celosia.tables.protection import Protection, protect
+from celosia.tables.raw_columns import RawColumns, measure_raw, raw_names
 from celosia.tables.recoding_map import build_recoding_map
 from celosia.tables.release import EngineOutput, PublishedTable
 from celosia.tables.run import check_out_of_core, code_groups, grouped_names, released_names
@@ -108,9 +111,10 @@ def publish_on_engine(
     # Two passes over the rows. What is chosen depends on the combinations and their numbers alone;
     # the second pass refuses a row whose combination the first has not counted, and another total.
     groups = engine.count_groups(source, grouped_names(options))
-    protection = protect(code_groups(groups, options, progress), options, progress)
+    table = code_groups(groups, options, progress)
+    raw = _measured(engine, source, types.columns, groups, options)
+    protection = protect(table, options, progress)
     recoding = build_recoding_map(options.schema, groups, protection)
-    statements = account("celosia.tables.publish_on", options, protection)
     progress(Step(Message("tables.stage.recoding_engine"), 0))
     with engine.recode(
         source,
@@ -124,6 +128,9 @@ def publish_on_engine(
         keep=released_names(types, options.schema),
         drop_suppressed=options.drop_suppressed,
     ) as draft:
+        if raw is not None:
+            raw = raw.with_published(_published(draft, groups, protection, raw, options))
+        statements = account("celosia.tables.publish_on", options, protection, raw)
         release = EngineRelease(
             engine=engine.name,
             target=target,
@@ -134,6 +141,37 @@ def publish_on_engine(
         )
         release.finish(draft, overwrite=overwrite)
     return release
+
+
+def _measured(
+    engine: TableEngine,
+    source: Place,
+    names: Sequence[str],
+    groups: Groups,
+    options: PublishOptions,
+) -> RawColumns | None:
+    """How far the raw columns single records out; the engine counts what is not grouped yet."""
+    if set(raw_names(names, options.schema)) <= set(groups.values.columns):
+        return measure_raw(names, options, count_in_groups(groups))
+
+    def count(sets: Sets) -> list[Uniqueness]:
+        return [Uniqueness.of(*engine.count_sizes(source, columns)) for columns in sets]
+
+    return measure_raw(names, options, count)
+
+
+def _published(
+    draft: Draft, groups: Groups, protection: Protection, raw: RawColumns, options: PublishOptions
+) -> Uniqueness:
+    """How far all published columns single records out."""
+    names = [column.name for column in raw.columns]
+    if not set(names) <= set(groups.values.columns):
+        return Uniqueness.of(*draft.count_sizes())
+    # What is published of a row follows from its group.
+    shown = pl.Series(~(protection.hidden & options.drop_suppressed))
+    cells = [*protection.released, *(groups.values[name] for name in names)]
+    values = pl.DataFrame([series.filter(shown) for series in cells])
+    return count_in_groups(Groups(values, groups.sizes[shown.to_numpy()]))([values.columns])[0]
 
 
 def certificate_place(target: Place, certificate: str | Path | None) -> Path:

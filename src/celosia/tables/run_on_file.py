@@ -19,6 +19,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from celosia import frames
+from celosia.assess.risk.combinations import CombinationCounter, StreamCounts, count_passing
 from celosia.core.errors import InputError
 from celosia.core.files import check_writable
 from celosia.core.messages import Message
@@ -30,6 +31,7 @@ from celosia.tables.account import account
 from celosia.tables.models import Model
 from celosia.tables.options import PublishKeywords, PublishOptions
 from celosia.tables.protection import protect
+from celosia.tables.raw_columns import measure_raw, raw_sets
 from celosia.tables.recoding_map import build_recoding_map, recode_chunks
 from celosia.tables.release import FileRelease
 from celosia.tables.run import check_out_of_core, code_groups, grouped_names
@@ -92,11 +94,15 @@ def publish_to_file(
     goal = Path(target)
     _check_places(source, goal, overwrite=overwrite)
     file = _File(source, chunk_rows, {"types": options.schema.types(), **(reading or {})}, progress)
-    groups = _group(file, options)
+    counts = StreamCounts(
+        lambda names: raw_sets(names, options),
+        lambda: file.chunks(Message("tables.stage.raw_columns")),
+    )
+    groups = _group(file, options, counts)
     table = code_groups(groups, options, progress)
+    raw = measure_raw(counts.names, options, counts)
     protection = protect(table, options, progress)
     recoding = build_recoding_map(options.schema, groups, protection)
-    statements = account("celosia.tables.publish_file", options, protection)
     with tempfile.TemporaryDirectory(dir=goal.parent, prefix=f".{goal.stem}-") as folder:
         draft = Path(folder) / f"release{''.join(goal.suffixes)}"
         chunks = recode_chunks(
@@ -108,7 +114,11 @@ def publish_to_file(
         if not options.keep_order:
             buckets = buckets_for(protection.records, chunk_rows)
             chunks = shuffle(chunks, Path(folder), buckets, options.rng)
-        text_columns = _write(chunks, draft)
+        published = CombinationCounter()
+        text_columns = _write(chunks if raw is None else count_passing(chunks, published), draft)
+        if raw is not None:
+            raw = raw.with_published(published.uniqueness())
+        statements = account("celosia.tables.publish_file", options, protection, raw)
         release = FileRelease(path=draft, text_columns=text_columns, **statements)
         release.save(goal, overwrite=overwrite)
     return replace(release, path=goal)
@@ -142,10 +152,10 @@ class _File:
             self.progress(Step(stage, done))
 
 
-def _group(file: _File, options: PublishOptions) -> Groups:
+def _group(file: _File, options: PublishOptions, counts: StreamCounts) -> Groups:
     checked = _checked(file.chunks(Message("tables.stage.grouping_file")), options.schema)
     with DuckDB() as engine:
-        return engine.count_groups(checked, grouped_names(options))
+        return engine.count_groups(counts.watch(checked), grouped_names(options))
 
 
 def _checked(chunks: Iterator[pl.DataFrame], schema: Schema) -> Iterator[pl.DataFrame]:

@@ -113,6 +113,8 @@ class Column:
     type: ColumnType | None = None
     hierarchy: Hierarchy | Builder | None = None
     missing: Missing = "refuse"
+    accept_raw: str | None = None
+    """Why the column may be published as it is although records are unique on it."""
 
     def __post_init__(self) -> None:
         # A role given as plain text must become a role, or it would match none and be lost.
@@ -128,6 +130,8 @@ class Column:
         check_choice(
             self.missing, get_args(Missing), Message("tables.place.missing", column=self.name), str
         )
+        if self.accept_raw is not None:
+            _check_reason(self)
         rule = isinstance(self.hierarchy, Hierarchy | Builder | None)
         if not rule or isinstance(self.hierarchy, type):
             raise InputError("CEL-S013", place=Message("tables.place.column", column=self.name))
@@ -222,8 +226,14 @@ class Schema:
         person: str | None = None,
         household: str | None = None,
         unit: Unit | None = None,
+        accept_raw: Mapping[str, str] | None = None,
     ) -> Schema:
-        """A schema from column names by role; quasi-identifiers may bring their hierarchies."""
+        """A schema from column names by role; quasi-identifiers may bring their hierarchies.
+
+        `accept_raw` has the reason for each column that may be published as it is although records
+        are unique on it.
+        """
+        reasons = accept_raw or {}
         rules = dict(quasi_identifiers) if isinstance(quasi_identifiers, Mapping) else {}
         columns = [
             Column(name, Role.QUASI_IDENTIFIER, hierarchy=rules.get(name))
@@ -235,7 +245,9 @@ class Schema:
             Role.INSENSITIVE: insensitive,
         }
         columns += [
-            Column(name, role) for role, names in plain.items() for name in name_list(names)
+            Column(name, role, accept_raw=reasons.get(name))
+            for role, names in plain.items()
+            for name in name_list(names)
         ]
         role = cast(Role | None, other_columns)
         return cls(tuple(columns), role, person, household, unit)
@@ -292,10 +304,19 @@ class Schema:
             raise InputError("CEL-S011", unnamed=", ".join(map(repr, unnamed)), columns=unnamed)
 
 
+def _check_reason(column: Column) -> None:
+    """Refuse an acceptance without a reason, or of a column that is not published as it is."""
+    if column.role not in (Role.SENSITIVE, Role.INSENSITIVE):
+        name = f"'{column.name}'"
+        raise InputError("CEL-P081.not_raw", names=name, columns=[column.name])
+    if not isinstance(column.accept_raw, str) or not column.accept_raw.strip():
+        raise InputError("CEL-P081.no_reason", names=f"'{column.name}'")
+
+
 def _column(name: str, columns: Mapping[str, Any], folder: Path) -> Column:
     place = Message("tables.place.column", column=name)
     table = section(columns, name)
-    check_keys(table, {"role", "type", "hierarchy", "missing"}, place)
+    check_keys(table, {"role", "type", "hierarchy", "missing", "accept_raw"}, place)
     if "role" not in table:
         raise InputError("CEL-S006", place=place, roles=", ".join(Role), column=name)
     hierarchy = table.get("hierarchy")
@@ -303,4 +324,11 @@ def _column(name: str, columns: Mapping[str, Any], folder: Path) -> Column:
         rule = None if hierarchy is None else from_table(hierarchy, folder=folder)
     except InputError as error:
         raise in_column(error, name) from error
-    return Column(name, table["role"], table.get("type"), rule, table.get("missing", "refuse"))
+    return Column(
+        name,
+        table["role"],
+        table.get("type"),
+        rule,
+        table.get("missing", "refuse"),
+        table.get("accept_raw"),
+    )

@@ -121,8 +121,8 @@ def test_a_telling_name_makes_looser_content_suspicious(
     assert (found.kind, found.role) == (kind, role)
 
 
-# What looks a little like an identifier and is none.
-HARMLESS: dict[str, list[Any]] = {
+# What looks a little like an identifier and is none, or is not explained at all.
+IN_DOUBT: dict[str, list[Any]] = {
     "amount": [number(5) for _ in range(ROWS)],
     "reading": [number(9) for _ in range(ROWS)],
     "counter": [number(16) for _ in range(ROWS)],
@@ -134,14 +134,60 @@ HARMLESS: dict[str, list[Any]] = {
     "percentage": [i % 50 + 50 for i in range(ROWS)],
     "page": [i % 9 for i in range(ROWS)],
     "storage": ["a", "b"] * 30,
-    "nothing": [None] * ROWS,
 }
 
 
-@pytest.mark.parametrize("name", HARMLESS)
-def test_harmless_columns_are_left_alone(name: str) -> None:
-    (found,) = detect({name: HARMLESS[name]})
-    assert found.role == "insensitive", found
+@pytest.mark.parametrize("name", IN_DOUBT)
+def test_in_doubt_a_column_is_a_quasi_identifier(name: str) -> None:
+    (found,) = detect({name: IN_DOUBT[name]})
+    assert found.role == "quasi-identifier", found
+
+
+@pytest.mark.parametrize("cells", [[None] * ROWS, ["same"] * ROWS, [3] * ROWS], ids=str)
+def test_only_columns_that_tell_nothing_are_insensitive(cells: list[Any]) -> None:
+    (found,) = detect({"nothing": cells})
+    assert found.role == "insensitive"
+
+
+# Columns of tables nobody here wrote: (name, cells, kind, role).
+CODED: list[tuple[str, list[Any], str, str]] = [
+    ("isex", [1, 2] * 30, "demographic", "quasi-identifier"),
+    ("dAge", [i % 9 for i in range(ROWS)], "age", "quasi-identifier"),
+    ("MARRIAGE", [1, 2, 3] * 20, "demographic", "quasi-identifier"),
+    ("BILL_AMT1", [i * 37 % 101 for i in range(ROWS)], "amount", "quasi-identifier"),
+    ("PAY_0", [-1, 0, 2] * 20, "amount", "quasi-identifier"),
+    ("x17", [1, 2, 3] * 20, "coded category", "quasi-identifier"),
+    ("default payment next month", [0, 1] * 30, "sensitive attribute", "sensitive"),
+    ("DEBTS", [float(i) for i in range(ROWS)], "number", "quasi-identifier"),
+]
+
+
+@pytest.mark.parametrize(("name", "cells", "kind", "role"), CODED)
+def test_coded_columns_are_recognised(name: str, cells: list[Any], kind: str, role: str) -> None:
+    (found,) = detect({name: cells})
+    assert (found.kind, found.role) == (kind, role)
+
+
+def test_a_sensitive_column_that_singles_records_out_is_generalised() -> None:
+    found = detect({"disease": ["flu", "asma"] * 30, "salary": [1000 + 7 * i for i in range(ROWS)]})
+    assert [each.role for each in found] == ["sensitive", "quasi-identifier"]
+    assert "single records out" in found[1].why
+
+
+def test_a_column_is_explained_by_what_the_data_shows() -> None:
+    rows = 2000
+    ages = GENERATOR.integers(20, 60, rows)
+    found = detect(
+        {
+            "age": ages,
+            "group": ages // 10,
+            "fine": GENERATOR.integers(0, 10**6, rows),
+            "coin": GENERATOR.integers(0, 2, rows),
+        }
+    )
+    assert found[1].why == "its values go with those of the quasi-identifier 'age'"
+    assert found[2].why.startswith("100% of the records are alone with it")
+    assert found[3].why == "nothing shows that it cannot identify, so it is protected"
 
 
 def test_census_columns_are_no_identifiers() -> None:

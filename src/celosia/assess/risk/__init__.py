@@ -7,7 +7,8 @@ from celosia.assess.risk.attackers import (
     expected_risk,
 )
 from celosia.assess.risk.attribute import AttributeRisk, attribute_risk
-from celosia.assess.risk.detection import Finding, detect
+from celosia.assess.risk.detection import detect
+from celosia.assess.risk.finding import Finding
 from celosia.assess.risk.individual import IndividualRisk, individual_risk
 from celosia.assess.risk.log_linear import LogLinearRisk, log_linear_risk
 from celosia.assess.risk.profile import THRESHOLD, RiskProfile, measure, separation

@@ -244,16 +244,30 @@ NAMES: dict[str, tuple[str, ...]] = {
         *("sex", "gender", "race", "ethnicity", "ethnic", "marital", "marital status"),
         *("education", "schooling", "degree", "occupation", "profession", "job", "job title"),
         *("workclass", "work class", "employer", "nationality", "citizenship", "language"),
-        *("household", "children", "veteran", "birthplace", "relationship"),
+        *("household", "children", "veteran", "birthplace", "relationship", "marriage", "married"),
+        *("marst", "marstat", "marry", "educ", "edu", "hispanic", "family", "siblings", "parents"),
+        *("spouse", "dependents", "citizen", "migrant", "relat", "employment", "height"),
+        *("estado conyugal", "casado", "matrimonio", "familia", "estatura", "peso", "migrante"),
         *("sexo", "genero", "raza", "etnia", "estado civil", "educacion", "escolaridad"),
         *("estudios", "ocupacion", "profesion", "empleo", "cargo", "empleador", "nacionalidad"),
         *("idioma", "hogar", "hijos", "parentesco"),
+    ),
+    "amount": (
+        *("amt", "amount", "bill", "pay", "payment", "limit", "price", "cost", "fee", "fare"),
+        *("expend", "expenditure", "charges", "savings", "assets", "tax", "loan", "credit"),
+        *("mortgage", "capital", "revenue", "sales", "profit", "monto", "importe", "pago"),
+        *("cuota", "precio", "costo", "coste", "gasto", "ahorro", "factura", "impuesto"),
+        *("prestamo", "credito", "hipoteca", "ventas", "ganancia", "limite"),
     ),
     "sensitive attribute": (
         *("salary", "income", "wage", "wages", "earnings", "diagnosis", "disease", "illness"),
         *("condition", "hiv", "religion", "political", "party", "sexual orientation", "treatment"),
         *("medication", "drug", "debt", "balance", "offence", "crime", "disability", "genetic"),
-        *("insurance", "blood type", "grade", "test result"),
+        *("insurance", "blood type", "grade", "test result", "default", "outcome", "survived"),
+        *("arrest", "recid", "recidivism", "convicted", "suicide", "depression", "pregnant"),
+        *("pregnancy", "smoker", "smoking", "alcohol", "affairs", "vote", "cancer", "tumor"),
+        *("incumplimiento", "desenlace", "arresto", "condena", "suicidio", "depresion"),
+        *("embarazo", "fumador", "voto", "resultado"),
         *("sueldo", "salario", "ingreso", "ingresos", "renta", "diagnostico", "enfermedad"),
         *("vih", "religion", "partido", "orientacion sexual", "tratamiento", "medicamento"),
         *("deuda", "saldo", "delito", "discapacidad", "prevision", "grupo sanguineo", "nota"),
@@ -288,6 +302,15 @@ def words(name: str) -> tuple[str, ...]:
     return tuple(re.findall(r"[a-z]+|[0-9]+", spaced.lower()))
 
 
+def _coded(word: str) -> str | None:
+    """A word after the letter that marks a coded column: i for a code, d for a discrete value.
+
+    >>> _coded("isex"), _coded("dage"), _coded("income")
+    ('sex', 'age', 'ncome')
+    """
+    return word[1:] if word[:1] in ("i", "d") and len(word) > 3 else None
+
+
 def suggests(name: str, kind: str) -> bool:
     """Whether the name of a column speaks of this kind of content.
 
@@ -307,7 +330,8 @@ def suggested(name: str, kinds: Iterable[str]) -> str | None:
 
 def _within(phrase: tuple[str, ...], said: tuple[str, ...]) -> bool:
     """Whether the words of a phrase stand together, or written as one."""
-    if "".join(phrase) in said:
+    whole = "".join(phrase)
+    if whole in said or any(_coded(word) == whole for word in said):
         return True
     width = len(phrase)
     return any(said[at : at + width] == phrase for at in range(len(said) - width + 1))

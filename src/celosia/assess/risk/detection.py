@@ -2,29 +2,31 @@
 
 After the identifiers of the Safe Harbor rule of HIPAA (45 CFR 164.514(b)(2)), with those of Spain
 and Chile. A finding is a suspicion to look at, not a proof, and quotes no cell. What is not
-suspected may still identify together with other columns: see `column_risks`.
+suspected may still identify together with other columns, so it is a quasi-identifier: see `roles`.
 """
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from celosia.assess.risk.content import LIKELY, PATTERNS, Pattern, suggested, suggests
+from celosia.assess.risk.finding import IN_DOUBT, Finding, Role
+from celosia.assess.risk.roles import weigh
 from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
 from celosia.frames import as_frame, as_text, without_marks
-
-Role = Literal["identifier", "quasi-identifier", "sensitive", "insensitive"]
 
 _LOOKED_AT = 20_000
 """Of a column with more distinct values only so many cells, evenly spread, are matched."""
 _FEW = 3
 """Below so many distinct values a pattern may be chance, unless the name says the same."""
+_CODES = 20
+"""Up to so many different whole numbers are taken for the codes of categories."""
 _OLD = 89
 """The Safe Harbor rule asks to merge all ages above this one."""
 _QUASI = frozenset(
@@ -35,30 +37,6 @@ _QUASI = frozenset(
 )
 _DATES = ("birth date", "admission or discharge date")
 _BY_NAME = ("demographic", "geographic", "sensitive attribute")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
-    """What a column seems to hold, and the role that this suggests."""
-
-    column: str
-    kind: str
-    """Such as `e-mail address`, `birth date`, `free text`; `category` or `number` if nothing."""
-    role: Role
-    share: float
-    """Share of the filled cells that look so; 0 if only the name of the column tells."""
-    distinctness: float
-    """Distinct values / filled cells: 1 if no two records share one."""
-    why: str
-    empty: int = 0
-    """Cells without a value."""
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return asdict(self)
-
-    def __str__(self) -> str:
-        return f"{self.column}: {self.kind} ({self.role}): {self.why}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -91,13 +69,13 @@ def detect(data: Any, *, progress: Progress = silent) -> tuple[Finding, ...]:
         # Under a name of ours: Polars would read some of a user's names as patterns.
         found.append(_finding(column.name, column.alias("cell")))
         progress(Step(Message("assess.stage.columns"), place, frame.width))
-    return tuple(found)
+    return weigh(frame, found)
 
 
 def _finding(name: str, column: pl.Series) -> Finding:
     cells = _cells(column)
     kind, share, why = _judge(name, column, cells)
-    if _role(kind) == "insensitive" and (rest := without_marks(column)) is not column:
+    if (kind in IN_DOUBT or kind == "empty") and (rest := without_marks(column)) is not column:
         # Many cells that hold NA must not hide what the others are.
         others = _cells(rest)
         kind, share, why = _judge(name, rest, others)
@@ -240,8 +218,17 @@ def _by_name(name: str, column: pl.Series, cells: _Cells) -> tuple[str, float, s
         return named, 0.0, Message("assess.why.name")
     if not cells.filled:
         return "empty", 0.0, Message("assess.why.empty")
-    kind = "number" if column.dtype.is_numeric() else "category"
-    return kind, 0.0, Message("assess.why.nothing")
+    return _in_doubt(name, column, cells), 0.0, Message("assess.why.in_doubt")
+
+
+def _in_doubt(name: str, column: pl.Series, cells: _Cells) -> str:
+    """What to call a column that nothing explains."""
+    if not column.dtype.is_numeric():
+        return "category"
+    if suggests(name, "amount"):
+        return "amount"
+    coded = column.dtype.is_integer() and cells.distinct <= _CODES
+    return "coded category" if coded else "number"
 
 
 def _role(kind: str) -> Role:
@@ -249,4 +236,6 @@ def _role(kind: str) -> Role:
         return "quasi-identifier"
     if kind == "sensitive attribute":
         return "sensitive"
-    return "insensitive" if kind in ("number", "category", "empty") else "identifier"
+    if kind in IN_DOUBT:
+        return "quasi-identifier"
+    return "insensitive" if kind == "empty" else "identifier"

@@ -7,11 +7,15 @@ import os
 import shutil
 import sys
 from abc import abstractmethod
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import polars as pl
+
 from celosia.engines.drafts import DraftFolder
+from celosia.engines.duckdb import SizeCounts, size_counts
 from celosia.engines.spark.execution import run
 from celosia.engines.spark.paths import (
     HadoopFiles,
@@ -85,6 +89,17 @@ def _exchange(one: Path, other: Path) -> bool:
     return bool(done == 0)
 
 
+def count_sizes(rows: DataFrame, keys: Sequence[str]) -> SizeCounts:
+    """How many combinations of some columns are shared by how many rows."""
+
+    def counted() -> DataFrame:
+        sizes = rows.groupBy(*keys).count()
+        return sizes.select(sizes["count"].alias("size")).groupBy("size").count()
+
+    table = run(rows.sparkSession, lambda: counted().toArrow())
+    return size_counts(pl.DataFrame(pl.from_arrow(table)))
+
+
 class SparkDraft(Draft):
     """Something that waits for its name, see `tables.Draft`."""
 
@@ -97,6 +112,11 @@ class SparkDraft(Draft):
     @abstractmethod
     def read(self) -> DataFrame:
         """What was written."""
+
+    def count_sizes(self) -> SizeCounts:
+        """Count equal rows, see `tables.Draft`."""
+        rows = self.read().toDF(*(f"c{number}" for number in range(len(self.columns))))
+        return count_sizes(rows, rows.columns)
 
 
 class LocalDraft(SparkDraft):

@@ -15,8 +15,14 @@ import polars as pl
 
 from celosia.core.errors import InputError
 from celosia.core.randomness import Source
-from celosia.engines.duckdb import Groups
-from celosia.engines.spark.drafts import HadoopDraft, LocalDraft, SparkDraft, TableDraft
+from celosia.engines.duckdb import Groups, SizeCounts
+from celosia.engines.spark.drafts import (
+    HadoopDraft,
+    LocalDraft,
+    SparkDraft,
+    TableDraft,
+    count_sizes,
+)
 from celosia.engines.spark.execution import run, sent
 from celosia.engines.spark.paths import (
     HadoopFiles,
@@ -252,6 +258,15 @@ class SparkTables(TableEngine):
             lambda: self._scan(source).agg(F.count(cell), F.count_distinct(cell)).collect(),
         )
         return int(counted[0][0]), int(counted[0][1])
+
+    def count_sizes(self, source: Place, columns: Sequence[str]) -> SizeCounts:
+        """Count the sizes of groups, see `TableEngine.count_sizes`."""
+        names = list(self.columns(source))
+        places = [place(names.index(name)) for name in columns]
+
+        found = count_sizes(self._scan(source), places)
+        self._check_unchanged(source)
+        return found
 
     def recode(
         self,

@@ -35,7 +35,9 @@ FINDINGS = {
     "geographic": "a place",
     "demographic": "a trait of people",
     "sensitive attribute": "something sensitive",
+    "amount": "an amount",
     "category": "a category",
+    "coded category": "a category with codes",
     "number": "a number",
     "empty": "nothing",
 }
