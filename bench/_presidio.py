@@ -19,8 +19,7 @@ from presidio_analyzer.nlp_engine import SpacyNlpEngine
 LEAST = 0.4
 KINDS = [
     "EMAIL_ADDRESS", "PHONE_NUMBER", "CREDIT_CARD", "IBAN_CODE", "IP_ADDRESS", "URL", "US_SSN",
-    "US_PASSPORT", "US_DRIVER_LICENSE", "UK_NHS", "ES_NIF", "ES_NIE", "DATE_TIME", "MAC_ADDRESS",
-    "UK_NINO",
+    "US_PASSPORT", "US_DRIVER_LICENSE", "UK_NHS", "ES_NIF", "ES_NIE", "MAC_ADDRESS", "UK_NINO",
 ]  # fmt: skip
 
 

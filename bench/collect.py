@@ -12,7 +12,6 @@ what it held before.
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 import tempfile
@@ -25,6 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bench._peers import peer
 from bench.memory import forget_peak, peak
 from celosia.collect.count_mean.count_mean import CountMean
 from celosia.collect.count_mean.hadamard_count_mean import HadamardCountMean
@@ -51,7 +51,7 @@ Values = NDArray[np.int64]
 def run(*, rows: int = 1_000_000) -> dict[str, dict[str, Any]]:
     """Processor seconds, ratios, and the most memory held."""
     found = _Found({}, {}, {}, {})
-    python = _peer()
+    python = peer("pure-ldp-1.2.0", PINS)
     for task, users in (("cms", rows // 10), ("cms held", rows // 10), ("hcms", rows)):
         _sketch(task, users, python, found)
     _hashing(rows // 10, python, found)
@@ -178,21 +178,6 @@ def most_held(task: str, hashes: int, different: int, users: int) -> int:
 def _rmse(estimates: Any, values: Values) -> float:
     real = np.bincount(values, minlength=DIFFERENT)
     return float(np.sqrt(np.mean((np.asarray(estimates) - real) ** 2)))
-
-
-def _peer() -> Path | None:
-    """The Python of an environment with pure-ldp, made now if there is none yet."""
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    home = cache / "celosia-bench" / "pure-ldp-1.2.0"
-    python = home / "bin" / "python"
-    if not (home / "ready").exists():
-        make = [[sys.executable, "-m", "venv", str(home)]]
-        make.append([str(python), "-m", "pip", "install", "--quiet", *PINS])
-        for command in make:
-            if subprocess.run(command, capture_output=True, check=False).returncode:
-                return None
-        (home / "ready").touch()
-    return python
 
 
 def _ask(python: Path, task: str, values: Values) -> tuple[float, int, Any]:

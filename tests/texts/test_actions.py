@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import re
 from datetime import date
+from ipaddress import ip_address
 from itertools import pairwise
 
 import pytest
 
 from celosia.assess.recognisers import check_digits
 from celosia.assess.recognisers import find as find_identifiers
+from celosia.assess.recognisers.identifiers import folded
 from celosia.core.errors import InputError
 from celosia.core.pseudonyms.keys import Key
 from celosia.core.randomness import Seeded
 from celosia.datasets.notes import notes
-from celosia.texts import Collection, Encrypt, Shift, TextDeclaration, find, publish
+from celosia.texts import Collection, Encrypt, Shift, TextDeclaration, find, publish, word_lists
 from celosia.texts.actions import action_from_text, actions_by_kind
 from celosia.texts.detection import dates
 from celosia.texts.detection.people import name_words
@@ -173,11 +175,54 @@ def test_surrogates_have_the_form_of_the_mention() -> None:
     assert (low, lower) == (given.lower(), family.lower())
 
 
+def test_names_of_surrogates_do_not_end_with_the_lists() -> None:
+    # Every name of the lists is in the collection, so that each surrogate must be coined.
+    given = [*word_lists.given_names("es", "female"), *word_lists.given_names("es", "male")]
+    surnames = word_lists.surnames("es")
+    people = [
+        f"{given[at % len(given)]} {surnames[at % len(surnames)]} {surnames[at * 3 % 180]}"
+        for at in range(500)
+    ]
+    texts = [f"El paciente don {name} vino a la consulta." for name in people]
+    collection = Collection.of(texts, language="es", persons=[str(at) for at in range(500)])
+    release = publish(find(collection), actions={"default": "surrogate"}, key=KEY)
+    found = [re.fullmatch(r"El paciente don (.+) vino a la consulta\.", t) for t in release.texts]
+    new = [match.group(1) for match in found if match]
+    assert len(set(new)) == len(set(people)) == 500
+    real = {folded(word) for name in people for word in name.split()}
+    assert not real & {folded(word) for name in new for word in name.split()}
+    assert all(len(name.split()) == 3 for name in new)
+
+
+def test_a_surrogate_of_one_word_is_no_word_of_another_one() -> None:
+    texts = [f"Dr. {word} and Dr. Paula {word}son came." for word in ("Zorn", "Quill", "Vost")]
+    collection = Collection.of(texts, language="en", persons=list("abc"))
+    release = publish(find(collection), actions={"default": "surrogate"}, key=KEY)
+    pairs = [re.match(r"Dr\. (\S+) and Dr\. (\S+) (\S+) came", text) for text in release.texts]
+    alone = {match.group(1) for match in pairs if match}
+    others = {word for match in pairs if match for word in match.groups()[1:]}
+    assert len(alone) == 3
+    assert not alone & others
+
+
+def test_small_reserved_ranges_are_followed_by_wider_ones() -> None:
+    texts = [f"call 600 {at // 1000:03d} {at % 1000:03d} now" for at in range(1100)]
+    texts += [f"from 10.0.{at // 250}.{at % 250} today" for at in range(800)]
+    release = publish(
+        find(Collection.of(texts, language="es")), actions={"default": "surrogate"}, key=KEY
+    )
+    assert len(set(release.texts)) == len(texts)
+    for text in release.texts[1100:]:
+        address = ip_address(text.split()[1])
+        assert address.is_reserved or address.is_private  # documentation counts as private
+
+
 def test_surrogates_run_out_with_an_error() -> None:
-    texts = [f"call 600 {at // 1000:03d} {at % 1000:03d} now" for at in range(1001)]
+    # A tenth of the numbers of three digits add up by the rule of Luhn, and must not be used.
+    texts = [f"case number {at:03d} closed" for at in range(950)]
     with pytest.raises(InputError, match="used up"):
         publish(
-            find(Collection.of(texts, language="es")), actions={"default": "surrogate"}, key=KEY
+            find(Collection.of(texts, language="en")), actions={"default": "surrogate"}, key=KEY
         )
 
 

@@ -49,15 +49,15 @@ def find(
     """
     wanted = frozenset(kinds)
     places = Places(text) if isinstance(text, str) else text
-    found = [each for each in _candidates(places) if each.kind in wanted and each.score >= least]
+    found = [each for each in _candidates(places, wanted) if each.score >= least]
     return longest(_unprotected(places, found))
 
 
-def _candidates(places: Places) -> list[Match]:
+def _candidates(places: Places, kinds: frozenset[str]) -> list[Match]:
     text = places.text
     contexts: dict[tuple[int, int], frozenset[str]] = {}
     found: list[tuple[int, Match]] = []
-    for begins, group in _groups():
+    for begins, group in _groups(kinds):
         starts = places.starts(begins)
         if starts is not None and not starts:
             continue
@@ -78,11 +78,14 @@ def _candidates(places: Places) -> list[Match]:
 
 
 @cache
-def _groups() -> list[tuple[tuple[Begins, ...], list[tuple[int, Recogniser]]]]:
-    """The recognisers that begin alike, each with its place in the table."""
+def _groups(
+    kinds: frozenset[str],
+) -> list[tuple[tuple[Begins, ...], list[tuple[int, Recogniser]]]]:
+    """The recognisers of some kinds that begin alike, each with its place in the table."""
     groups: dict[tuple[Begins, ...], list[tuple[int, Recogniser]]] = {}
     for order, recogniser in enumerate(RECOGNISERS):
-        groups.setdefault(recogniser.begins, []).append((order, recogniser))
+        if recogniser.kind in kinds:
+            groups.setdefault(recogniser.begins, []).append((order, recogniser))
     return list(groups.items())
 
 

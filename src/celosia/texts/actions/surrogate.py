@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain, islice
 from typing import ClassVar
 
 from celosia.assess.recognisers import check_digits
@@ -18,6 +19,7 @@ from celosia.core.errors import InputError
 from celosia.core.pseudonyms.keys import Key
 from celosia.texts import word_lists
 from celosia.texts.actions.action import Action, ActionContext, Mention, entity_form
+from celosia.texts.actions.coined import coined
 from celosia.texts.actions.plain import Label, Redact
 from celosia.texts.detection.people import NameForms, is_same_word, name_words
 from celosia.texts.documents import Language, word_set
@@ -28,6 +30,8 @@ _CHECKS = (
     check_digits.curp, check_digits.nhs, check_digits.vin, check_digits.isbn, check_digits.ean,
 )  # fmt: skip
 _ATTEMPTS = 10_000
+_TRIES = 50
+"""Draws from a small reserved range before a wider one is used."""
 _NAME_TOKEN = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*")
 _KEPT_TITLES = word_set(
     "mr mrs ms miss dr dra doctor doctora prof sir lady rev sr sra srta don dona señor señora"
@@ -75,31 +79,67 @@ class Surrogate(Action):
     def _new_name(
         self, form: NameForms, language: Language, context: ActionContext, scope: str
     ) -> list[str]:
-        """One new word for each word of a name, taken from the lists without replacement."""
-        key = context.secret()
-        gender = next((found for word in form.given if (found := word_lists.gender_of(word))), "")
-        names = (
-            word_lists.given_names(language, gender)
-            if gender
-            else word_lists.neutral_names(language)
-        )
-        given = context.order(key, _allowed(names, context), "given", scope, language, gender)
-        own = _allowed(word_lists.surnames(language), context)
-        family = context.order(key, own, "family", scope, language)
+        """One new word for each word of a name: from the lists while they last, then coined."""
         taken = context.used.setdefault(f"{scope}\x1fperson", set())
-        place = len(taken)
-        count = len(given) * len(family)
-        for attempt in range(place, place + count if given and family else 0):
-            made = [given[(attempt // len(family) + attempt) % len(given)]]
-            made += [given[(attempt + 1 + at) % len(given)] for at in range(len(form.given) - 1)]
-            made += [family[(attempt + at * 7) % len(family)] for at in range(len(form.family))]
-            made = made[-len(form.words) :] if not form.family else made
+        alone = context.used.setdefault(f"{scope}\x1fperson alone", set())
+        words = context.used.setdefault(f"{scope}\x1fwords of persons", set())
+        for made in chain(
+            _listed_names(form, language, context, scope, len(taken)),
+            _coined_names(form, language, context, scope),
+        ):
+            shown = " ".join(made)
             # A name of one word must not be a word of another surrogate.
-            shown = " ".join(made[: len(form.words)])
-            if shown not in taken:
+            clash = shown in words if len(made) == 1 else not alone.isdisjoint(made)
+            if shown not in taken and not clash:
                 taken.add(shown)
-                return made[: len(form.words)]
-        raise InputError("CEL-N021", kind="person", taken=len(taken))
+                words.update(made)
+                if len(made) == 1:
+                    alone.add(shown)
+                return made
+        raise AssertionError("coined names do not end")
+
+
+_ROUNDS = 64
+"""Names of the lists that are tried for one person before one is coined."""
+
+
+def _gender(form: NameForms) -> str:
+    return next((found for word in form.given if (found := word_lists.gender_of(word))), "")
+
+
+def _listed_names(
+    form: NameForms, language: Language, context: ActionContext, scope: str, place: int
+) -> Iterator[list[str]]:
+    """Given names and surnames of the lists, in the order of the key, from a place on."""
+    key, gender = context.secret(), _gender(form)
+    names = (
+        word_lists.given_names(language, gender) if gender else word_lists.neutral_names(language)
+    )
+    given = context.order(key, _allowed(names, context), "given", scope, language, gender)
+    own = _allowed(word_lists.surnames(language), context)
+    family = context.order(key, own, "family", scope, language)
+    if not given or not family:
+        return
+    for attempt in range(place, place + min(_ROUNDS, len(given) * len(family))):
+        made = [given[(attempt // len(family) + attempt) % len(given)]]
+        made += [given[(attempt + 1 + at) % len(given)] for at in range(len(form.given) - 1)]
+        made += [family[(attempt + at * 7) % len(family)] for at in range(len(form.family))]
+        yield (made if form.family else made[-len(form.words) :])[: len(form.words)]
+
+
+def _coined_names(
+    form: NameForms, language: Language, context: ActionContext, scope: str
+) -> Iterator[list[str]]:
+    """Names that nobody of the collection has, put together of syllables; they do not end."""
+    gender = _gender(form) or "neutral"
+    key, own = context.secret(), " ".join(form.words)
+    for drawn in _draws(key, 10**30, "coined", scope, language, own):
+        rest, made = drawn, []
+        for at in range(len(form.words)):
+            rest, name = coined(rest, language, gender if at < len(form.given) else "family")
+            made.append(name)
+        if all(folded(name) not in context.forbidden for name in made):
+            yield made
 
 
 def _allowed(names: tuple[str, ...], context: ActionContext) -> list[str]:
@@ -201,8 +241,13 @@ def _contact(mention: Mention, key: Key, scope: str) -> Iterator[str]:
                 yield f"user{drawn:06d}@example.org"
         return
     digits = [mark for mark in text if mark.isdigit()]
-    for drawn in _draws(key, 10**3, "contact", scope, "".join(digits)):
+    reserved = _draws(key, 10**3, "contact", scope, "".join(digits))
+    for drawn in islice(reserved, _TRIES):
         yield _fictitious(text, len(digits), drawn)
+    # The reserved range is used up: numbers of zeros and a few digits, which no telephone has.
+    for drawn in _draws(key, 10**6, "contact", scope, "".join(digits), "unassigned"):
+        shown = iter(f"{drawn:06d}".rjust(len(digits), "0")[-len(digits) :])
+        yield "".join(next(shown) if mark.isdigit() else mark for mark in text)
 
 
 def _fictitious(text: str, count: int, drawn: int) -> str:
@@ -226,8 +271,11 @@ def _fictitious(text: str, count: int, drawn: int) -> str:
 def _device(mention: Mention, key: Key, scope: str) -> Iterator[str]:
     text = mention.text
     if re.fullmatch(r"\d{1,3}(?:\.\d{1,3}){3}", text):
-        for drawn in _draws(key, 3 * 254, "device", scope, text):
+        for drawn in islice(_draws(key, 3 * 254, "device", scope, text), _TRIES):
             yield f"{('192.0.2', '198.51.100', '203.0.113')[drawn // 254]}.{drawn % 254 + 1}"
+        # The ranges for documentation are used up: the block 240.0.0.0/4 belongs to nobody.
+        for drawn in _draws(key, 1 << 28, "device", scope, text, "reserved"):
+            yield ".".join(map(str, ((0xF << 28) + drawn).to_bytes(4, "big")))
     elif "::" in text or text.count(":") == 7:
         for drawn in _draws(key, 16**8, "device", scope, text):
             yield f"2001:db8::{drawn >> 16:x}:{drawn & 0xFFFF:x}"
@@ -250,6 +298,9 @@ def _place(mention: Mention, key: Key, scope: str) -> Iterator[str]:
     own = folded(mention.text)
     names = [each for each in word_lists.terms("place", language) if folded(each) != own]
     yield from key.order(names, "place", scope, own)
+    for drawn in _draws(key, 10**12, "place", scope, own):
+        name = coined(drawn, language, "family")[1]
+        yield f"Villa{name.lower()}" if language == "es" else f"{name}ville"
 
 
 def _address(mention: Mention, key: Key, scope: str) -> Iterator[str]:
