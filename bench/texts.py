@@ -49,13 +49,13 @@ def run(*, rows: int = 1000) -> dict[str, dict[str, Any]]:
         size = sum(map(len, chosen)) / 1e6
         collection = Collection.of(chosen)
         rates[f"patterns and check digits, {name}"] = size / _timed(
-            lambda chosen=chosen: [find_identifiers(each) for each in chosen]  # type: ignore[misc]
+            lambda chosen=chosen: [find_identifiers(each) for each in chosen]
         )
         rates[f"all detectors, {name}"] = size / _timed(
-            lambda collection=collection: find(collection)  # type: ignore[misc]
+            lambda collection=collection: find(collection)
         )
         rates[f"the kinds of Presidio, {name}"] = size / _timed(
-            lambda chosen=chosen: [find_identifiers(each, kinds=KINDS) for each in chosen]  # type: ignore[misc]
+            lambda chosen=chosen: [find_identifiers(each, kinds=KINDS) for each in chosen]
         )
         theirs = _presidio(chosen, size)
         if theirs is not None:

@@ -186,6 +186,30 @@ def test_pdf_files_that_cannot_be_read_are_refused() -> None:
         parse(made.getvalue(), ".pdf")
 
 
+def pdf_that_says(text: str) -> bytes:
+    """A file whose font maps its only letter to a text of any alphabet."""
+    content, _ = write_pages(["A"])
+    made = io.BytesIO()
+    with pikepdf.open(io.BytesIO(content)) as file:
+        mapped = text.encode("utf-16-be").hex().upper()
+        lines = "/CMapType 2 def 1 begincodespacerange <00> <FF> endcodespacerange"
+        lines += f" 1 beginbfchar <41> <{mapped}> endbfchar"
+        font = file.pages[0].obj["/Resources"]["/Font"]["/F1"]
+        font["/ToUnicode"] = file.make_stream(lines.encode())
+        file.save(made)
+    return made.getvalue()
+
+
+def test_letters_that_the_new_file_could_not_show_are_refused_with_their_count() -> None:
+    with pytest.raises(InputError, match="2 letters are not of a Western") as caught:
+        parse(pdf_that_says("日本"), ".pdf")
+    assert "日" not in str(caught.value)
+    with pytest.raises(InputError, match="7 letters"):
+        parse(pdf_that_says("Людмила"), ".pdf")
+    signs = parse(pdf_that_says("yes \u2713"), ".pdf")
+    assert signs.left_out["marks"] == 1
+
+
 def test_long_texts_and_accents_fit_on_pages() -> None:
     text = "\n".join(f"Línea {number}: ñandú (á) \\ " + "x" * 120 for number in range(200))
     content, missing = write_pages([text])
@@ -193,4 +217,5 @@ def test_long_texts_and_accents_fit_on_pages() -> None:
     shown = shown_text(content)
     assert "Línea 199: ñandú (á)" in shown
     assert write_pages(["日本"])[1] == 2
+    assert shown_text(write_pages(["the \ufb01le has a \u2264 b"])[0]) == "the file has a <= b"
     assert parse(write_paragraphs(["a", "b & c"]), ".docx").documents[0][1].text == "b & c"

@@ -60,6 +60,7 @@ LEFT_OUT_LABELS = {
     "annotations": Message("texts.left_out.annotations"),
     "attachments": Message("texts.left_out.attachments"),
     "outlines": Message("texts.left_out.outlines"),
+    "marks": Message("texts.left_out.marks"),
     "characters": Message("texts.left_out.characters"),
 }
 """What is read and not written."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 import textwrap
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -28,11 +29,29 @@ def parse(content: bytes, suffix: str) -> FileContent:
     del suffix
     left_out = _hidden(content)
     pages = _page_texts(content)
+    marks = _check_letters(pages)
+    if marks:
+        left_out["marks"] = marks
 
     def rebuild(texts: Texts) -> bytes:
         return write_pages(texts[0])[0]
 
     return FileContent((tuple(Piece(page) for page in pages),), rebuild, left_out)
+
+
+def _check_letters(pages: Iterable[str]) -> int:
+    """Refuse letters that the font of the new file lacks; count other marks that it lacks.
+
+    Raises:
+        InputError: CEL-N003 there are such letters: the new file could not be read.
+    """
+    lost = Counter(
+        mark for page in pages for mark in page if _written(mark) == b"?" != mark.encode()
+    )
+    letters = sum(count for mark, count in lost.items() if mark.isalnum())
+    if letters:
+        raise InputError("CEL-N003.letters", letters=letters)
+    return lost.total()
 
 
 def _pikepdf() -> Any:
@@ -112,7 +131,8 @@ def _page_texts(content: bytes) -> list[str]:
 def write_pages(texts: Sequence[str]) -> tuple[bytes, int]:
     """A new file with these texts, each from a new page on, and how many characters it lacks.
 
-    The font has the letters of Western European languages; others are written as `?`.
+    The font has the letters of Western European languages; others are written as `?`, so `parse`
+    refuses a file that has them.
     """
     pikepdf = _pikepdf()
     missing = 0
@@ -157,8 +177,26 @@ def _wrapped(line: str) -> list[str]:
     return textwrap.wrap(line, COLUMNS, drop_whitespace=False)
 
 
+_LOOKALIKES = str.maketrans(
+    {"█": "•", "\u2212": "-", "\u2010": "-", "\u2011": "-", "≤": "<=", "≥": ">=", "→": "->"}
+)
+
+
+def _written(text: str) -> bytes:
+    """A text in the letters of the font: ligatures taken apart, what it lacks as `?`."""
+    plain = text.translate(_LOOKALIKES)
+    if not plain.isascii():
+        plain = "".join(
+            mark
+            if mark.encode("cp1252", "replace") != b"?"
+            else unicodedata.normalize("NFKC", mark)
+            for mark in unicodedata.normalize("NFC", plain)
+        )
+    return plain.encode("cp1252", "replace")
+
+
 def _encoded(line: str) -> tuple[bytes, int]:
-    written = line.replace("█", "•").encode("cp1252", "replace")
+    written = _written(line)
     lost = written.count(b"?") - line.count("?")
     escaped = written.replace(b"\\", b"\\\\").replace(b"(", b"\\(").replace(b")", b"\\)")
     return escaped, max(0, lost)
