@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 import tempfile
 import warnings
 from importlib.metadata import distributions
@@ -63,10 +64,12 @@ def run(*, rows: int = 1000) -> dict[str, dict[str, Any]]:
             ratios[f"ours / Presidio, {name} (bar 20)"] = round(
                 rates[f"the kinds of Presidio, {name}"] / theirs, 1
             )
+    recognisers = _recognisers()
     seconds = {
         f"{PAGES} pages of {kind}, with verification": _pages(kind) for kind in ("docx", "pdf")
     }
     return {
+        **({"recognisers": recognisers} if recognisers else {}),
         "MB a second": {name: round(value, 3) for name, value in rates.items()},
         "processor seconds": {name: round(value, 2) for name, value in seconds.items()},
         "ratios": {
@@ -108,6 +111,21 @@ def _presidio(texts: list[str], size: float) -> float | None:
         command = [str(python), str(script), str(path)]
         done = subprocess.run(command, capture_output=True, check=True)
     return size / float(json.loads(done.stdout.splitlines()[-1])["seconds"])
+
+
+def _recognisers() -> dict[str, Any]:
+    """What the optional recognisers find with the packages of the peer beside ours."""
+    python = peer("presidio-2.2.366", PINS)
+    if python is None:
+        return {}
+    (packages,) = (python.parent.parent / "lib").glob("python*/site-packages")
+    script = Path(__file__).with_name("_recognisers.py")
+    command = [sys.executable, str(script), str(packages)]
+    done = subprocess.run(command, capture_output=True, check=True)
+    found = json.loads(done.stdout.splitlines()[-1])
+    return {
+        name: value if isinstance(value, str) else " ".join(value) for name, value in found.items()
+    }
 
 
 def _timed(work: Any) -> float:

@@ -238,7 +238,7 @@ def test_an_audit_of_term_counts_stays_below_the_promise_and_catches_documents_a
         answer = term_counts(data, epsilon=1, delta=1e-3, per_person=2, rng=rng)
         return float(answer.value.get("alpha", 0))
 
-    found = audit(run, whole, less, claim=Claim(1, 1e-3), samples=400, rng=Seeded(12))
+    found = audit(run, whole, less, claim=Claim(1, 1e-3), samples=250, rng=Seeded(12))
     assert (found.verdict == "violated") == fault
 
 

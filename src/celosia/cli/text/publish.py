@@ -61,6 +61,12 @@ def find(
     documents: Documents,
     declare: Declare = None,
     facts: FactsFile = None,
+    engine: Annotated[
+        str | None,
+        typer.Option(
+            help="A recogniser that you installed: spacy:MODEL, presidio or presidio:MODEL."
+        ),
+    ] = None,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="File for the findings: places and kinds (CSV)."),
@@ -80,13 +86,17 @@ def find(
     `celosia text find notes --declare text.toml -o findings.csv`
 
     `celosia text find notes --declare text.toml --facts patients.csv -o findings.csv`
+
+    `celosia text find notes --engine spacy:es_core_news_sm -o findings.csv`
     """
     from celosia import texts
+    from celosia.texts.detection.engines import engine_from_text
 
     outputs.check(inputs=(documents, declare, facts), findings=output)
     with outputs.working() as progress:
+        recogniser = None if engine is None else engine_from_text(engine)
         reading = texts.read(documents, declare, progress=progress)
-        found = texts.find(reading, facts=facts, progress=progress)
+        found = texts.find(reading, facts=facts, engine=recogniser, progress=progress)
         if output is not None:
             texts.write_findings(found, output, with_text=with_text, overwrite=outputs.overwrite)
     note = say("texts.cli.with_text", path=output) if with_text and output is not None else None
