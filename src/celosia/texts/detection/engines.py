@@ -33,7 +33,10 @@ _PRESIDIO = {
 class Engine(Protocol):
     """What finds more than patterns do: any object with this method."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """What findings say that they are by."""
+        ...
 
     def find(self, text: str, language: Language) -> Iterable[Match]:
         """Matches in a text, by offsets of its code points."""
