@@ -54,6 +54,10 @@ def test_sets_are_published_by_lines_or_clusters(run: Run, baskets: Path) -> Non
     assert "independent code" in done.out
     assert SetRelease.load(baskets / "safe.txt").data.count == 300
     assert run(*sets, "--method", "disassociation:5", "-o", "safe.json").code == 0
+    asked = ("baskets.txt", "--sets", "-e", 9, "--delta", "1e-3", "--per-person", 5)
+    named = run("log", "release", "itemsets", *asked, "-o", "sets.csv")
+    assert named.code == 0, named.err
+    assert run("log", "release", "keys", *asked, "--method", "sips").code == 0
     run(*sets, "--method", "disassociation:5", "-o", "other.txt").complains("CEL-U043")
     run(*sets, "--km", 5, 2).complains("CEL-U033")
     run(*sets).complains("CEL-U023")
@@ -100,6 +104,7 @@ def test_frequent_queries_are_released_privately(run: Run) -> None:
     named = run("log", "release", "keys", *common, "--method", "optimal", "--json").data()
     assert named["measures"]["delta"] == 1e-6
     run("log", "release", "keys", *common, "--per-person", 0).complains("CEL-I060")
+    assert run("log", "release", "itemsets", *common, "--per-person", 5, "--top", 3).code == 0
     large = run("log", "release", "keys", *common[:-1], "0.1")
     assert "one in the number of persons" in large.err
 
@@ -109,7 +114,7 @@ def test_a_plan_needs_no_data(run: Run) -> None:
         *("log", "plan", "--people", 300, "-e", 1, "--delta", "1e-4", "--per-person", 5),
         *("--runs", 1, "--json"),
     ).data()
-    assert {row["method"] for row in rows} == {"laplace", "optimal", "gaussian"}
+    assert {row["method"] for row in rows} == {"laplace", "optimal", "gaussian", "sips"}
 
 
 @pytest.mark.usefixtures("searches")

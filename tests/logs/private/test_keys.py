@@ -20,6 +20,7 @@ from celosia.logs.private import (
     KeyData,
     LaplaceKeys,
     OptimalKeys,
+    SipsKeys,
     bounded_pairs,
     key_data,
     keys,
@@ -42,7 +43,7 @@ def equal_keys(count: int, persons: int) -> KeyData:
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize("name", ["laplace", "optimal", "gaussian"])
+@pytest.mark.parametrize("name", ["laplace", "optimal", "gaussian", "sips"])
 def test_keys_are_named_with_the_chance_of_the_law(name: str) -> None:
     """Share of n equal keys: standard error sqrt(p q / n); six of them, false alarm 2e-9."""
     count = 20_000
@@ -50,6 +51,7 @@ def test_keys_are_named_with_the_chance_of_the_law(name: str) -> None:
         "laplace": (LaplaceKeys, 13),
         "optimal": (OptimalKeys, 12),
         "gaussian": (GaussianKeys, 18),
+        "sips": (SipsKeys, 21),
     }[name]
     mechanism = kind(epsilon=1, delta=1e-5)
     chance = mechanism.chance(persons)
@@ -89,6 +91,7 @@ def test_repeated_records_of_a_person_change_nothing() -> None:
         LaplaceKeys(epsilon=1, delta=1e-5, per_person=5),
         OptimalKeys(epsilon=1, delta=1e-5, per_person=5),
         GaussianKeys(epsilon=1, delta=1e-5, per_person=5),
+        SipsKeys(epsilon=1, delta=1e-5, per_person=5),
     ):
         assert mechanism.release(once, rng=_Fixed()) == mechanism.release(often, rng=_Fixed())
 

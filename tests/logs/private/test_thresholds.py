@@ -9,8 +9,13 @@ from math import exp, expm1, log1p
 import pytest
 
 from celosia.core.errors import InputError
-from celosia.logs.private import GaussianKeys, LaplaceKeys, OptimalKeys
+from celosia.logs.private import GaussianKeys, LaplaceKeys, OptimalKeys, SipsKeys
+from celosia.logs.private.mechanisms import noise_of
 from celosia.logs.private.thresholds import (
+    LEAST_DEVIATION,
+    MOST_KEYS,
+    MOST_ROUNDS,
+    SLACK,
     STEPS,
     WORD,
     exponential_below,
@@ -93,6 +98,32 @@ def test_the_weighted_gaussian() -> None:
     # What is drawn is never tighter than the formula, and looser by a hair only.
     assert sigma <= made.sigma < sigma * 1.00001
     assert 19.7465 <= made.threshold < 19.748
+
+
+def test_rounds_together_cost_what_one_union_costs() -> None:
+    """Gaussian noise of rounds composes to 1 / s^2 = sum of 1 / s_i^2, chances of delta add up."""
+    for rounds in (1, 3, MOST_ROUNDS):
+        made = SipsKeys(epsilon=1, delta=1e-5, per_person=20, rounds=rounds)
+        assert sum(made.shares) == 1
+        total = sum(STEPS**2 / float(law.parameter) for law, _ in made.laws)
+        assert total <= 1 / made.sigma**2
+        assert total > 0.9999 / made.sigma**2
+        for share, (law, steps) in zip(made.shares, made.laws, strict=True):
+            deviation = float(law.parameter) ** 0.5 / STEPS
+            least = gaussian_threshold(deviation, 5e-6 * float(share), 20)
+            assert least < steps / STEPS < least + 1e-4
+    alone = GaussianKeys(epsilon=1, delta=1e-5, per_person=20)
+    assert SipsKeys(epsilon=1, delta=1e-5, per_person=20, rounds=1).laws == (
+        (alone.law, alone.threshold_steps),
+    )
+
+
+def test_the_slack_covers_the_grid_of_the_noise() -> None:
+    """The factors of the proof of `SLACK`, for as many keys, rounds and little noise as allowed."""
+    steps = LEAST_DEVIATION * STEPS
+    exponent = MOST_ROUNDS * MOST_KEYS * (1 + 40**2) / (24 * steps**2)
+    assert exponent < 2.0**-21 < SLACK - 1
+    assert float(noise_of(1e-9).parameter) >= steps**2
 
 
 def test_weights_are_rounded_down_so_that_a_person_moves_by_one_at_most() -> None:

@@ -15,7 +15,6 @@ from celosia.cli.payment import Payment
 from celosia.core.messages import say
 
 if TYPE_CHECKING:
-    from celosia.logs import Log
     from celosia.logs.private import PlanRow
 
 
@@ -35,13 +34,18 @@ class KeyMethod(StrEnum):
     LAPLACE = "laplace"
     OPTIMAL = "optimal"
     GAUSSIAN = "gaussian"
+    SIPS = "sips"
 
 
 class Statistic(StrEnum):
     """What is released."""
 
     KEYS = "keys"
+    ITEMSETS = "itemsets"
 
+
+MOST_SETS = 50
+"""Sets of items that are released where no number is given."""
 
 Delta = Annotated[
     float, typer.Option(help="Chance that the promise fails; far below one in the persons.")
@@ -49,7 +53,7 @@ Delta = Annotated[
 
 
 def release(
-    statistic: Annotated[Statistic, typer.Argument(help="What to release: keys.")],
+    statistic: Annotated[Statistic, typer.Argument(help="What to release: keys or itemsets.")],
     log: Annotated[Path, typer.Argument(help="The log, as for celosia log publish.")],
     given: LogInput,
     outputs: AnswerOutputs,
@@ -65,17 +69,26 @@ def release(
     ] = Of.QUERIES,
     method: Annotated[
         KeyMethod,
-        typer.Option(help="laplace (with counts), optimal (names only), gaussian (many keys)."),
+        typer.Option(
+            help="laplace (with counts), optimal (names only), gaussian (many keys), sips (many "
+            "keys in rounds, names only)."
+        ),
     ] = KeyMethod.AUTO,
     top: Annotated[
         int | None, typer.Option(help="Release so many keys at most, the most frequent ones.")
     ] = None,
+    items: Annotated[
+        int, typer.Option(help="Of itemsets: how many items sets are made of, at most.")
+    ] = 12,
+    sets: Annotated[
+        bool, typer.Option("--sets", help="The file has baskets; each is one person's.")
+    ] = False,
     confidence: Annotated[
         float, typer.Option(help="Probability that an interval holds the exact count.")
     ] = 0.95,
     seed: options.Seed = None,
 ) -> None:
-    """Release the frequent queries, clicks or pairs of a log with differential privacy.
+    """Release the frequent queries, clicks, pairs or sets of items with differential privacy.
 
     The privacy unit is the person with all records. Which keys exist is private: a key is named
     only if its noisy number of persons is large.
@@ -89,36 +102,49 @@ def release(
     `celosia log release keys searches.csv --declare log.toml -e 1 --delta 1e-6 --of pairs --top 50`
 
     `celosia log release keys searches.csv --declare log.toml -e 1 --delta 1e-6 --ledger log.ledger`
+
+    `celosia log release itemsets baskets.txt --sets -e 1 --delta 1e-6 --per-person 10`
     """
     from celosia.cli.release import display
     from celosia.core.randomness import source
-    from celosia.logs import private
+    from celosia.logs import Transactions, private
 
-    del statistic  # one so far
     outputs.check(inputs=(log, given.declare))
     with outputs.working(), payment.budget(epsilon) as budget:
         private.mechanism_for(epsilon, delta, per_person, method.value)  # before any work
-        read = given.read(log)
-        answer = private.keys(
-            read,
-            epsilon=epsilon,
-            delta=delta,
-            per_person=per_person,
-            of=of.value,
-            method=method.value,
-            top=top,
-            confidence=confidence,
-            budget=budget,
-            rng=source(seed),
-        )
+        read = given.read_sets(log) if sets else given.read(log)
+        if statistic is Statistic.ITEMSETS:
+            answer = private.itemsets(
+                read,
+                epsilon=epsilon,
+                delta=delta,
+                per_person=per_person,
+                items=items,
+                top=top or MOST_SETS,
+                budget=budget,
+                rng=source(seed),
+            )
+        else:
+            answer = private.keys(
+                read,
+                epsilon=epsilon,
+                delta=delta,
+                per_person=per_person,
+                of=of.value,
+                method=method.value,
+                top=top,
+                confidence=confidence,
+                budget=budget,
+                rng=source(seed),
+            )
         outputs.save(answer)
-    _note_delta(read, delta)
+    _note_delta(read.count if isinstance(read, Transactions) else read.persons, delta)
     outputs.finish(answer, lambda: display.show_answer(answer))
 
 
-def _note_delta(log: Log, delta: float) -> None:
+def _note_delta(persons: int, delta: float) -> None:
     """For the curator alone: the number of persons is private, and in no release."""
-    if delta * log.persons >= 1:
+    if delta * persons >= 1:
         console.note(say("logs.private.small_delta"))
 
 

@@ -9,11 +9,13 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from celosia.core.errors import InputError
 from celosia.core.randomness import Source
 from celosia.frames.codes import encode
 from celosia.logs.arrays import distinct
 from celosia.logs.log import Log
 from celosia.logs.normalisation import normalise
+from celosia.logs.sets.transactions import Transactions
 
 Of = Literal["queries", "clicks", "query-clicks", "pairs"]
 """What is named: queries or items, addresses, queries with the address, or pairs of items."""
@@ -39,18 +41,25 @@ class KeyData:
         return len(self.labels)
 
 
-def key_data(log: Log, of: Of = "queries") -> KeyData:
-    """The keys of a log.
+def key_data(log: Log | Transactions, of: Of = "queries") -> KeyData:
+    """The keys of a log, or of transactions: their items or pairs of items.
 
     Raises:
-        InputError: CEL-U010 the log has no person, or not the fields that are named.
+        InputError: CEL-U010 the log has no person, or not the fields that are named; CEL-U060 its
+            unit is the record.
     """
+    if isinstance(log, Transactions):
+        if of not in ("queries", "pairs"):
+            raise InputError("CEL-U010", role="url")
+        items = KeyData(log.owners, log.items.astype(np.int64), pl.Series(log.labels))
+        return _pairs(items) if of == "pairs" else items
+    if log.declaration.unit != "person":
+        raise InputError("CEL-U060")
     people = log.people.astype(np.int64)
-    if of == "pairs":
-        return _pairs(log)
-    if of == "queries":
+    if of in ("queries", "pairs"):
         codes, labels = log.queries
-        return KeyData(people, codes.astype(np.int64), labels)
+        queries = KeyData(people, codes.astype(np.int64), labels)
+        return _pairs(queries) if of == "pairs" else queries
     column = log.column("url").cast(pl.String)
     if of == "query-clicks":
         how = log.declaration.normalise
@@ -62,14 +71,13 @@ def key_data(log: Log, of: Of = "queries") -> KeyData:
     return KeyData(people[is_there], coded.codes[is_there].astype(np.int64), coded.values)
 
 
-def _pairs(log: Log) -> KeyData:
+def _pairs(data: KeyData) -> KeyData:
     """Every pair of different items of a person; of very many items, of the first in their order.
 
     The order is that of the labels, so that it depends on nothing but the person's own items.
     """
-    codes, labels = log.queries
-    count = len(labels)
-    found = distinct(log.people.astype(np.int64) * count + codes)
+    labels, count = data.labels, data.size
+    found = distinct(data.people * count + data.codes)
     who, item = np.divmod(found, count)
     starts = np.flatnonzero(np.r_[True, who[1:] != who[:-1]])
     ends = np.r_[starts[1:], len(who)]

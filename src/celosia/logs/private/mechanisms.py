@@ -18,7 +18,9 @@ from celosia.core.neighbours import Neighbours, Relation
 from celosia.core.randomness import Source
 from celosia.logs.private.data import KeyData, bounded_pairs
 from celosia.logs.private.thresholds import (
+    LEAST_DEVIATION,
     MOST_KEYS,
+    MOST_ROUNDS,
     SLACK,
     STEPS,
     WORD,
@@ -44,6 +46,9 @@ ONE_PERSON = Neighbours(Relation.ADD_REMOVE, unit="person")
 """One person more or less, with all records: the number of persons is private."""
 
 Released = dict[str, float]
+
+FEW = 5
+"""Keys of a person from which on weighted Gaussian noise names more keys than Laplace noise."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -238,8 +243,7 @@ class GaussianKeys(KeyMechanism):
     @cached_property
     def law(self) -> DiscreteGaussian:
         """The noise in steps."""
-        deviation = Fraction(ceil(self.sigma * SLACK * STEPS))
-        return DiscreteGaussian(deviation**2)
+        return noise_of(self.sigma)
 
     @property
     def threshold(self) -> float:
@@ -248,10 +252,8 @@ class GaussianKeys(KeyMechanism):
 
     @cached_property
     def threshold_steps(self) -> int:
-        """The same in steps, rounded up: half a step more covers the grid of the noise."""
-        deviation = float(self.law.parameter) ** 0.5 / STEPS
-        wanted = gaussian_threshold(deviation, check_delta(self.delta) / 2 / SLACK, self.per_person)
-        return ceil(wanted * STEPS) + 2
+        """The same in steps."""
+        return steps_above(self.law, check_delta(self.delta) / 2, self.per_person)
 
     @property
     def least_persons(self) -> int:
@@ -267,11 +269,100 @@ class GaussianKeys(KeyMechanism):
     def choose(
         self, people: NDArray[np.int64], codes: NDArray[np.int64], size: int, rng: Source
     ) -> tuple[NDArray[np.intp], list[float]]:
-        items = np.bincount(people) if len(people) else np.empty(0, dtype=np.int64)
-        # Whole steps: float sums of them are exact below 2^53, which 2^33 persons do not reach.
-        own = weights(self.per_person)[items[people]].astype(np.float64)
-        sums = np.bincount(codes, weights=own, minlength=size).astype(np.int64)
+        sums = summed_weights(people, codes, size, self.per_person)
         present = np.flatnonzero(sums)
         noisy = sums[present] + self.law.draw(present.size, rng)
         is_named = noisy > self.threshold_steps
         return present[is_named], (noisy[is_named] / STEPS).tolist()
+
+
+@dataclass(frozen=True, kw_only=True)
+class SipsKeys(GaussianKeys):
+    """Names of keys by weighted Gaussian set union in rounds, each with three times the budget.
+
+    What a round names is taken out of every person's list, so that the weight of the next round
+    goes to keys that are not named yet.
+
+    Guarantee: (epsilon, delta)-DP for one person. Round i draws noise of deviation s / sqrt(w_i),
+    where the shares w_i sum to 1 and s is that of `GaussianKeys`. Gaussian noise of adaptive rounds
+    composes to that of deviation s (Dong, Roth and Su 2022, Cor. 3.3), which is (epsilon, delta /
+    2)-DP. A key that only this person has is named in round i with a chance of w_i delta / 2 at
+    most, together delta / 2.
+
+    Reference: Swanberg, Desfontaines and Haney 2023, DP-SIPS.
+
+    >>> SipsKeys(epsilon=1, delta=1e-5, per_person=20).shares
+    (Fraction(1, 13), Fraction(3, 13), Fraction(9, 13))
+    """
+
+    method_name: ClassVar[str] = "sips-keys"
+    has_counts: ClassVar[bool] = False
+
+    rounds: int = field_of(whole_number(most=MOST_ROUNDS), 3)
+
+    @property
+    def shares(self) -> tuple[Fraction, ...]:
+        """The part of the budget of each round, the largest last."""
+        total = sum(_GROWTH**place for place in range(self.rounds))
+        return tuple(Fraction(_GROWTH**place, total) for place in range(self.rounds))
+
+    @cached_property
+    def laws(self) -> tuple[tuple[DiscreteGaussian, int], ...]:
+        """The noise of each round, and the steps that a noisy weight must exceed."""
+        found = []
+        for share in self.shares:
+            law = noise_of(self.sigma / sqrt(share))
+            half = check_delta(self.delta) / 2 * float(share)
+            found.append((law, steps_above(law, half, self.per_person)))
+        return tuple(found)
+
+    @property
+    def threshold(self) -> float:
+        """What a noisy weight must exceed in the last round."""
+        return self.laws[-1][1] / STEPS
+
+    def chance(self, persons: int) -> float:
+        """The chance for a key of so many persons who have no other key."""
+        missed = 1.0
+        for share, (_, steps) in zip(self.shares, self.laws, strict=True):
+            gap = (steps / STEPS - persons) / (self.sigma / sqrt(share))
+            missed *= 1 - erfc(gap / sqrt(2)) / 2
+        return 1 - missed if persons else 0.0
+
+    def measure(self, x: KeyData, *, rng: Source) -> Measurement[Released]:
+        """The keys that may be named, sorted by name."""
+        is_named = np.zeros(x.size, dtype=bool)
+        for law, threshold in self.laws:
+            is_left = ~is_named[x.codes]
+            left = KeyData(x.people[is_left], x.codes[is_left], x.labels)
+            people, codes = bounded_pairs(left, self.per_person, rng)
+            sums = summed_weights(people, codes, x.size, self.per_person)
+            present = np.flatnonzero(sums)
+            noisy = sums[present] + law.draw(present.size, rng)
+            is_named[present[noisy > threshold]] = True
+        return Measurement(dict.fromkeys(sorted(x.labels.filter(is_named).to_list()), 1))
+
+
+_GROWTH = 3
+"""How much more budget each round has than the one before."""
+
+
+def noise_of(deviation: float) -> DiscreteGaussian:
+    """Gaussian noise in steps, of a deviation in weights, rounded up."""
+    return DiscreteGaussian(Fraction(ceil(max(deviation, LEAST_DEVIATION) * SLACK * STEPS)) ** 2)
+
+
+def steps_above(law: DiscreteGaussian, delta: float, per_person: int) -> int:
+    """The threshold in steps, rounded up: half a step more covers the grid of the noise."""
+    deviation = float(law.parameter) ** 0.5 / STEPS
+    return ceil(gaussian_threshold(deviation, delta / SLACK, per_person) * STEPS) + 2
+
+
+def summed_weights(
+    people: NDArray[np.int64], codes: NDArray[np.int64], size: int, per_person: int
+) -> NDArray[np.int64]:
+    """The weights of all persons for each key, in steps, from distinct pairs."""
+    items = np.bincount(people) if len(people) else np.empty(0, dtype=np.int64)
+    # Whole steps: float sums of them are exact below 2^53, which 2^27 persons do not reach.
+    own = weights(per_person)[items[people]].astype(np.float64)
+    return np.bincount(codes, weights=own, minlength=size).astype(np.int64)

@@ -10,7 +10,7 @@ import numpy as np
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Seeded
 from celosia.logs.log import Log
-from celosia.logs.private.data import Of, bounded_pairs, key_data
+from celosia.logs.private.data import Of, key_data
 from celosia.logs.private.release import METHODS
 
 PER_PERSON = (1, 5, 20, 50)
@@ -54,10 +54,9 @@ def plan(
             mechanism = kind(epsilon=epsilon, delta=delta, per_person=bound)
             found = []
             for run in range(runs):
-                rng = Seeded(seed * 1000 + run)
-                people, codes = bounded_pairs(data, bound, rng)
-                places, _ = mechanism.choose(people, codes, data.size, rng)
-                found.append((len(places), records[places].sum() / max(1, len(data.codes))))
+                named = mechanism.release(data, rng=Seeded(seed * 1000 + run))
+                is_named = data.labels.is_in(list(named)).to_numpy()
+                found.append((len(named), records[is_named].sum() / max(1, len(data.codes))))
             keys, share = np.mean(found, axis=0)
             rows.append(PlanRow(bound, name, float(keys), float(share), mechanism.least_persons))
     return rows

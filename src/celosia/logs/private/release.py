@@ -13,21 +13,26 @@ from celosia.core.randomness import Source, System
 from celosia.core.release import Guarantee, Provenance
 from celosia.logs.log import Log
 from celosia.logs.private.data import Of, key_data
+from celosia.logs.private.itemsets import PrivateItemsets
 from celosia.logs.private.mechanisms import (
+    FEW,
     GaussianKeys,
     KeyMechanism,
     LaplaceKeys,
     OptimalKeys,
+    SipsKeys,
 )
+from celosia.logs.sets.transactions import Transactions
 from celosia.mechanisms.guarantees import guarantee_of
 from celosia.mechanisms.noisy_answer import NoisyAnswer, ReleaseOptions, release_with_guarantee
 
-Choice = Literal["auto", "laplace", "optimal", "gaussian"]
+Choice = Literal["auto", "laplace", "optimal", "gaussian", "sips"]
 
 METHODS: dict[str, type[KeyMechanism]] = {
     "laplace": LaplaceKeys,
     "optimal": OptimalKeys,
     "gaussian": GaussianKeys,
+    "sips": SipsKeys,
 }
 
 _QUESTIONS: dict[Of, str] = {
@@ -36,9 +41,6 @@ _QUESTIONS: dict[Of, str] = {
     "query-clicks": "logs.private.query_clicks",
     "pairs": "logs.private.pairs",
 }
-
-FEW = 5
-"""Keys of a person from which on weighted Gaussian noise names more keys than Laplace noise."""
 
 _TOP = Parameter(name="top", kind="whole", least=1)
 
@@ -61,7 +63,7 @@ def mechanism_for(
 
 
 def keys(
-    log: Log,
+    log: Log | Transactions,
     *,
     epsilon: float,
     delta: float,
@@ -76,12 +78,13 @@ def keys(
     """The frequent queries, clicks or pairs of items, with differential privacy for persons.
 
     Args:
-        log: with persons and what is named.
+        log: with persons and what is named; or transactions, one of each person.
         epsilon: the price.
         delta: the chance that the promise fails; far below one in the number of persons.
         per_person: how many distinct keys of a person count; declared, not taken from the data.
         of: queries, clicks, queries with the address that was clicked, or pairs of items.
-        method: laplace (with counts), optimal (names only), gaussian (for many keys a person).
+        method: laplace (with counts), optimal (names only), gaussian (for many keys a person), sips
+            (for many keys a person, in rounds, names only).
         top: release so many keys at most, those with the largest noisy numbers; costs nothing.
         confidence: of the interval of counts.
         budget: pays for the answer; made for one person, `ONE_PERSON`.
@@ -104,8 +107,6 @@ def keys(
         rng=System() if rng is None else rng,
     )
     options.check_affordable(mechanism)
-    if log.declaration.unit != "person":
-        raise InputError("CEL-U060")
     data = key_data(log, of)
     answer = release_with_guarantee(
         mechanism,
@@ -121,7 +122,54 @@ def keys(
     return answer if top is None else _first(answer, top)
 
 
-def _guarantee(mechanism: KeyMechanism, *, simulation: bool) -> Guarantee:
+def itemsets(
+    log: Log | Transactions,
+    *,
+    epsilon: float,
+    delta: float,
+    per_person: int = 1,
+    items: int = 12,
+    top: int = 50,
+    budget: Budget | None = None,
+    rng: Source | None = None,
+) -> NoisyAnswer:
+    """Sets of items with noisy numbers of the persons who have all of them.
+
+    Args:
+        log: with persons and items or queries; or transactions, one of each person.
+        epsilon: the price.
+        delta: the chance that the promise fails; far below one in the number of persons.
+        per_person: how many distinct items of a person count when items are named; declared.
+        items: how many items sets are made of, at most.
+        top: how many sets are released, those with the largest noisy numbers.
+        budget: pays for the answer; made for one person, `ONE_PERSON`.
+        rng: where randomness comes from; a seed makes the answer a simulation.
+
+    Raises:
+        InputError: CEL-U010, CEL-U060 as `keys` says; CEL-I060 a parameter is wrong.
+        BudgetExceeded: the budget does not allow it.
+    """
+    mechanism = PrivateItemsets(
+        epsilon=epsilon, delta=delta, per_person=per_person, items=items, top=top
+    )
+    options = ReleaseOptions(
+        question=mechanism.question, budget=budget, rng=System() if rng is None else rng
+    )
+    options.check_affordable(mechanism)
+    return release_with_guarantee(
+        mechanism,
+        key_data(log),
+        options,
+        guarantee=_guarantee(mechanism, simulation=options.rng.simulation),
+        provenance=Provenance.now(
+            "celosia.logs.private.itemsets",
+            {"method": str(mechanism), "items": items, "top": top},
+            seed=options.rng.seed,
+        ),
+    )
+
+
+def _guarantee(mechanism: KeyMechanism | PrivateItemsets, *, simulation: bool) -> Guarantee:
     made = guarantee_of(
         mechanism,
         simulation=simulation,

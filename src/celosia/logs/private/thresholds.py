@@ -20,11 +20,17 @@ X = x and that of Y rounding to x differ by a factor within exp(+-(1 + L^2) / (2
 |x| <= L s, because the average of exp(-(2xu + u^2) / 2s^2) over |u| <= 1/2 lies between
 exp(-1 / 24s^2) and exp(x^2 / 8s^4); beyond L = 40 both have a chance below 10^-340. Sums of weights
 are whole steps, so rounding after the noise is post-processing of the continuous mechanism. At most
-m coordinates move; with s of at least 2^18 steps and m of at most 2^16 all factors together stay
-below exp(2^-20) / 2, which the slack covers in epsilon and in delta."""
+m coordinates move in each of r rounds; with s of at least 2^24 steps, m of at most 2^16 and r of at
+most 8 all factors together stay below exp(2^-21): the slack covers them in epsilon and in delta."""
 
-STEPS = 1 << 20
+STEPS = 1 << 26
 """Steps of a weight of 1."""
+
+LEAST_DEVIATION = 0.25
+"""Of the noise, in weights; more noise than is needed costs no privacy. See the proof."""
+
+MOST_ROUNDS = 8
+"""Rounds of a set union; see the proof."""
 
 MOST_KEYS = 1 << 16
 """Keys of one person, at most; see the proof."""
