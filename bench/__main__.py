@@ -24,13 +24,20 @@ def main() -> None:
         metavar="N,N,...",
         help="sizes at which memory is measured, where a benchmark does that at several",
     )
+    parser.add_argument(
+        "--arx", metavar="CLASSPATH", help="the jars of ARX, where a benchmark races it"
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     arguments = parser.parse_args()
     if arguments.name is None:
         print("\n".join(names))
         return
     module = import_module(f"bench.{arguments.name}")
-    given = {"rows": arguments.rows, "memory_rows": arguments.memory_rows}
+    given = {
+        "rows": arguments.rows,
+        "memory_rows": arguments.memory_rows,
+        "arx": arguments.arx,
+    }
     result = module.run(**{name: value for name, value in given.items() if value is not None})
     if arguments.json:
         print(json.dumps({"bench": arguments.name, **result}, indent=2))

@@ -374,7 +374,7 @@ def _spread(series: pl.Series, rows: NDArray[np.int64], height: int, *, star: bo
 def _raw_sizes(table: CodedTable, lattice: Lattice) -> NDArray[np.int64]:
     """Records of each class of the raw table, or units; a population has classes without any."""
     if table.units is not None:
-        class_of = lattice.class_of_rows((0,) * len(table.columns))
+        class_of = lattice.class_of_rows((0,) * len(table.columns)).astype(np.int64)
         return table.units.classes(class_of, int(class_of.max()) + 1).sizes
     sizes = lattice.class_table((0,) * len(lattice.columns)).sizes
     return sizes[sizes > 0]

@@ -170,8 +170,8 @@ def kept_classes(classes: dict[Any, PlainClass], whole: Whole, models: Sequence[
 
 
 def _within_average(kept: set[Any], classes: dict[Any, PlainClass], most: Fraction) -> set[Any]:
-    for least in sorted({len(classes[label].values) for label in kept}):
-        left = {label for label in kept if len(classes[label].values) >= least}
-        if len(left) <= most * sum(len(classes[label].values) for label in left):
-            return left
-    return set()
+    left = [label for label in classes if label in kept]
+    left.sort(key=lambda label: len(classes[label].values))  # of one size, the first goes first
+    while left and len(left) > most * sum(len(classes[label].values) for label in left):
+        left.pop(0)
+    return set(left)

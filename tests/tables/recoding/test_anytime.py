@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import count
+from itertools import count, product
 
 import numpy as np
 import polars as pl
@@ -15,9 +15,17 @@ from tests.tables.recoding.strategies import SENSITIVE, People, people, plain_mo
 from celosia import KAnonymity
 from celosia.core.errors import InputError, PrivacyError
 from celosia.tables import Hierarchy, Schema, publish
+from celosia.tables.coded_table import code_table
 from celosia.tables.metrics import ArithmeticLoss, Loss
 from celosia.tables.models import AlphaK, DistinctDiversity, Model, RecursiveDiversity
-from celosia.tables.recoding import allowance, anytime, anytime_search, find_optimum, search
+from celosia.tables.recoding import (
+    Lattice,
+    allowance,
+    anytime,
+    anytime_search,
+    find_optimum,
+    search,
+)
 from celosia.tables.recoding.column_bound import ColumnBound
 from celosia.tables.recoding.trial import Trial
 
@@ -77,6 +85,19 @@ def test_a_look_from_anywhere_sees_what_the_evaluation_does(
     outcome = lattice.evaluate(node, models)
     for each in (trial, trial.another()):
         looked = each.look(node)
+        assert (looked.suppressed, looked.must_go) == (outcome.suppressed, outcome.must_go)
+        assert looked.score == pytest.approx(measure.score(outcome))
+
+
+def test_a_look_counts_people_where_the_evaluation_does() -> None:
+    visits = pl.DataFrame({"who": [*"aaabbcdd"], "age": [*"11122344"], "town": [*"xyxyxyxy"]})
+    schema = Schema.of(quasi_identifiers=["age", "town"], identifiers=["who"], person="who")
+    lattice = Lattice.of(code_table(visits, schema))
+    measure = Loss().over(lattice)
+    trial = Trial(lattice, [KAnonymity(3)], measure)
+    for node in product(*(range(levels) for levels in lattice.shape)):
+        outcome = lattice.evaluate(node, [KAnonymity(3)])
+        looked = trial.look(node)
         assert (looked.suppressed, looked.must_go) == (outcome.suppressed, outcome.must_go)
         assert looked.score == pytest.approx(measure.score(outcome))
 

@@ -19,7 +19,8 @@ class AverageRisk(Model):
     """The average over all records of one over the size of their class is at most `most`.
 
     That is the number of classes over the number of records. Where it is too high the smallest
-    classes are suppressed, all of a size together: they add most to it.
+    classes are suppressed, which add most to it, one after the other and no more than it takes; of
+    classes of one size, those that come first in the table.
 
     Guarantee: an attacker who knows the quasi-identifiers of all people in the table and names a
     record for each is right for a share of at most `most` on average.
@@ -37,13 +38,14 @@ class AverageRisk(Model):
     most: float = parameter(least=LEAST, below=1, start=0.05)
 
     def judge(self, classes: Classes) -> Verdict:
-        """Keep the classes from some size on: the least size at which the average holds."""
-        sizes, counts = np.unique(classes.sizes, return_counts=True)
-        kept_classes = np.cumsum(counts[::-1])[::-1]
-        kept_records = np.cumsum((sizes * counts)[::-1])[::-1]
-        # The average size of the classes from a size on grows with that size.
-        enough = sizes[kept_classes <= self.most * kept_records * (1 + TIE)]
-        satisfied = classes.sizes >= (enough[0] if enough.size else np.iinfo(np.int64).max)
+        """Suppress the smallest classes until the average holds for the others."""
+        ascending = np.argsort(classes.sizes, kind="stable")
+        kept_records = np.cumsum(classes.sizes[ascending][::-1])[::-1]
+        kept_classes = np.arange(ascending.size, 0, -1)
+        # The average size of those that are left grows with each of the smallest that goes.
+        too_high = kept_classes > self.most * kept_records * (1 + TIE)
+        satisfied = np.ones(ascending.size, dtype=np.bool_)
+        satisfied[ascending[too_high]] = False
         return Verdict(satisfied, np.zeros(satisfied.size, dtype=np.int64))
 
     def why_infeasible(self, one_class: Classes) -> str | None:

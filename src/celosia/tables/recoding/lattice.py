@@ -188,14 +188,11 @@ class Lattice:
         table = self.class_table(self.top)
         return _classes(table)[0]
 
-    def class_of_combinations(self, node: Node) -> NDArray[np.int64]:
+    def class_of_combinations(self, node: Node) -> NDArray[np.int32]:
         """For each distinct combination of values its class at a node, numbered as its table is."""
-        keys = self._base.keys.copy()
-        for packed, level in zip(self._packed, node, strict=True):
-            packed.raise_in_place(keys, level)
-        return _group(keys)[0]
+        return self._roll_up.class_of_base(node)
 
-    def class_of_rows(self, node: Node) -> NDArray[np.int64]:
+    def class_of_rows(self, node: Node) -> NDArray[np.int32]:
         """For each row the number of its class in the table of a node."""
         return self.class_of_combinations(node)[self._combination_of]
 

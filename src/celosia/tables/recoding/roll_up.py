@@ -61,12 +61,6 @@ class PackedColumn:
             self._steps[old, new] = table
         return self._steps[old, new]
 
-    def raise_in_place(self, keys: NDArray[np.uint64], level: int) -> None:
-        """Take this column from level 0 to `level` in every key."""
-        rest = ~(np.uint64(self.place.mask) << np.uint64(self.place.bit))
-        raised = self.step(0, level)[self.place.codes(keys)]
-        keys[:, self.place.word] = (keys[:, self.place.word] & rest) | raised
-
 
 def lay_out(cardinalities: Sequence[int]) -> tuple[list[BitField], int]:
     """A place for each column, given its number of values; and the number of words.
@@ -129,12 +123,25 @@ class ClassTable:
         entries = sum(each.values.size for each in self.histograms)
         return int(self.sizes.size * self.keys.shape[1] + entries)
 
+    def merged(
+        self, keys: NDArray[np.uint64], sizes: NDArray[np.int64], class_of: NDArray[np.int32]
+    ) -> ClassTable:
+        """The table once each class has become part of a new one, of known key and size."""
+        population = self.population
+        return ClassTable(
+            keys,
+            sizes,
+            tuple(merge_histogram(each, class_of, sizes.size) for each in self.histograms),
+            None if population is None else _kernels.add_up(class_of, population, sizes.size),
+            self.units,
+        )
+
 
 class RollUp:
     """Class tables of nodes over one base table."""
 
     def __init__(self, base: ClassTable, packed: Sequence[PackedColumn]):
-        self._packed = packed
+        self._base, self._packed = base, packed
         self._order = sorted(range(len(packed)), key=lambda column: -packed[column].place.mask)
         self._slots = np.zeros(_kernels.slots_for(base.sizes.size), dtype=np.int64)
         self._stamp = 0
@@ -184,7 +191,23 @@ class RollUp:
         self._by_node[node] = table
         self._room -= table.weight
 
+    def class_of_base(self, node: Node) -> NDArray[np.int32]:
+        """For each row of the base table its class at a node, numbered as its table is."""
+        class_of = np.arange(self._base.sizes.size, dtype=np.int32)
+        if any(node):
+            self._merge(self._base, (0,) * len(node), node, class_of)
+        return class_of
+
     def _raise(self, source: ClassTable, below: Sequence[int], node: Node) -> ClassTable:
+        whole = bool(source.histograms) or source.population is not None
+        class_of = np.empty(source.sizes.size if whole else 0, dtype=np.int32)
+        classes = self._merge(source, below, node, class_of)
+        return source.merged(self._keys[:classes].copy(), self._sizes[:classes].copy(), class_of)
+
+    def _merge(
+        self, source: ClassTable, below: Sequence[int], node: Node, class_of: NDArray[np.int32]
+    ) -> int:
+        """Leave the classes of a node in the room for them, and say how many there are."""
         places, tables, start = [], [], 0
         for column, old, new in zip(self._packed, below, node, strict=True):
             if new > old:
@@ -193,28 +216,20 @@ class RollUp:
                 tables.append(table)
                 start += table.size
         self._stamp += 1
-        whole = bool(source.histograms) or source.population is not None
-        class_of = np.empty(source.sizes.size if whole else 0, dtype=np.int32)
         one_word = source.keys.shape[1] == 1
         kernel = _kernels.roll_up_word if one_word else _kernels.roll_up
-        classes = kernel(
-            source.keys[:, 0] if one_word else source.keys,
-            source.sizes,
-            np.array(places, dtype=np.uint64),
-            np.concatenate(tables),
-            self._slots,
-            self._stamp,
-            self._keys[:, 0] if one_word else self._keys,
-            self._sizes,
-            class_of,
-        )
-        population = source.population
-        return ClassTable(
-            self._keys[:classes].copy(),
-            self._sizes[:classes].copy(),
-            tuple(merge_histogram(each, class_of, classes) for each in source.histograms),
-            None if population is None else _kernels.add_up(class_of, population, classes),
-            source.units,
+        return int(
+            kernel(
+                source.keys[:, 0] if one_word else source.keys,
+                source.sizes,
+                np.array(places, dtype=np.uint64),
+                np.concatenate(tables),
+                self._slots,
+                self._stamp,
+                self._keys[:, 0] if one_word else self._keys,
+                self._sizes,
+                class_of,
+            )
         )
 
 

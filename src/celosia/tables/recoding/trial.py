@@ -23,7 +23,7 @@ from celosia.tables.metrics.loss import LossMeasure
 from celosia.tables.models import Model
 from celosia.tables.recoding import _kernels
 from celosia.tables.recoding.lattice import Lattice, judge_table
-from celosia.tables.recoding.roll_up import ClassTable, Node, merge_histogram
+from celosia.tables.recoding.roll_up import ClassTable, Node
 
 
 class NodeEvaluation(NamedTuple):
@@ -132,13 +132,8 @@ class Trial:
             self._counts,
             self._class_of,
         )
-        population = self._base.population
-        table = ClassTable(
-            np.empty((0, 1), dtype=np.uint64),
-            self._counts[:classes].copy(),
-            tuple(merge_histogram(each, self._class_of, classes) for each in self._base.histograms),
-            None if population is None else _kernels.add_up(self._class_of, population, classes),
-        )
+        none = np.empty((0, 1), dtype=np.uint64)
+        table = self._base.merged(none, self._counts[:classes].copy(), self._class_of)
         return table, self._class_of
 
     def _leaf_sums(self, node: Node, gone: NDArray[np.int32], suppressed: int) -> list[int]:
