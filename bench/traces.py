@@ -1,15 +1,26 @@
 """Traces: unicity, worst-case risk, planar noise and groups of traces, beside limits.
 
-No other library runs beside ours here: scikit-mobility 1.3.1, which has the worst-case risk, needs
-NumPy below 2 and Shapely below 2 and does not install with what Celosía needs; Privkit draws planar
-noise from floats. So the worst case is compared with its definition in plain Python, on the same
-cells; the noise with NumPy's floats in polar coordinates, which are no exact noise but a limit that
-is hard to beat; and the rest has a time and a bar. Times are of the processor, not of the clock.
+scikit-mobility 1.3.1, which has the worst-case risk, needs NumPy and Shapely below 2, and so an
+environment of its own:
+
+    python3.11 -m venv peer && peer/bin/pip install scikit-mobility==1.3.1 "numpy<2" "shapely<2"
+    SCIKIT_MOBILITY_PYTHON=peer/bin/python python -m bench traces
+
+Without it the worst case is compared with its definition in plain Python only. Both sides get the
+same cells, one row for each person and cell; their risks are compared at 5 km too, where they are
+below 1. The noise is compared with NumPy's floats in polar coordinates, which are no exact noise
+but a limit that is hard to beat; the rest has a time and a bar. Times are of the processor, not of
+the clock. `--rows 13400000` is the city of 100,000 people, which has a bar of its own.
 """
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import tempfile
 from itertools import combinations
+from pathlib import Path
 from time import process_time
 from typing import Any
 
@@ -36,6 +47,7 @@ def run(*, rows: int = 1_000_000) -> dict[str, dict[str, Any]]:
     unicity_curve(city(20, 2).traces, rng=Seeded(1))
     seconds: dict[str, float] = {}
     ratios = _worst_case(seconds)
+    peers = _scikit_mobility(ratios)
     _unicity(seconds, rows)
     rates = _noise(ratios)
     _groups(seconds)
@@ -43,6 +55,7 @@ def run(*, rows: int = 1_000_000) -> dict[str, dict[str, Any]]:
         "processor seconds": {name: round(value, 3) for name, value in seconds.items()},
         "draws a second": {name: round(value) for name, value in rates.items()},
         "ratios": {name: round(value, 2) for name, value in ratios.items()},
+        "scikit-mobility": peers,
     }
 
 
@@ -76,6 +89,41 @@ def _plain_worst_case(traces: Traces) -> list[float]:
     ]
 
 
+def _scikit_mobility(ratios: dict[str, float]) -> dict[str, Any]:
+    """The peer's seconds, and how far its risks are from ours; nothing without its Python."""
+    python = os.environ.get("SCIKIT_MOBILITY_PYTHON")
+    if python is None:
+        return {"not compared": "SCIKIT_MOBILITY_PYTHON names no Python with it"}
+    found: dict[str, Any] = {}
+    traces = city(100, 14).traces
+    for cell in (5000, 1000):
+        mine = _timed(lambda cell=cell: worst_case(traces, points=2, cell=cell))
+        risks = worst_case(traces, points=2, cell=cell)
+        spent, theirs = _location_attack(python, traces, cell)
+        label = f"100 people, {cell:,} m"
+        found[f"processor seconds, {label}"] = round(spent, 1)
+        found[f"people with a risk below 1, {label}"] = int((risks < 1).sum())
+        found[f"largest difference of a risk, {label}"] = float(np.abs(risks - theirs).max())
+        ratios[f"worst case, {label}, ours / scikit-mobility (bar 500)"] = spent / max(mine, 1e-6)
+    return found
+
+
+def _location_attack(python: str, traces: Traces, cell: int) -> tuple[float, Any]:
+    base = segmented(traces, "whole")
+    codes = sample_codes(base, traces, cell=cell, hours=None)
+    rows = pl.DataFrame({"uid": base.trace, "cell": codes}).unique(maintain_order=True)
+    rows = rows.select("uid", lat=pl.col("cell") % 1000 / 1000, lng=pl.col("cell") // 1000 / 1000)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "cells.csv"
+        rows.write_csv(path)
+        script = Path(__file__).with_name("_scikit_mobility.py")
+        command = [python, str(script), str(path)]
+        done = subprocess.run(command, capture_output=True, check=True, text=True)
+    found = json.loads(done.stdout.splitlines()[-1])
+    risks = {int(uid): risk for uid, risk in found["risks"].items()}
+    return found["seconds"], np.array([risks[one] for one in range(traces.people)])
+
+
 def _unicity(seconds: dict[str, float], rows: int) -> None:
     for people in (1_000, max(1_000, rows // 132)):
         traces = city(people).traces
@@ -84,7 +132,7 @@ def _unicity(seconds: dict[str, float], rows: int) -> None:
             for cell, hours in RESOLUTIONS:
                 unicity_curve(traces, cell=cell, hours=hours, rng=Seeded(1))
 
-        bar = " (bar 1)" if people == 1_000 else ""
+        bar = " (bar 1)" if people == 1_000 else " (bar 60)" if people >= 100_000 else ""
         seconds[f"unicity, 5 resolutions, {traces.size:,} points{bar}"] = _timed(curves)
 
 

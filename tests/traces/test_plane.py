@@ -88,6 +88,17 @@ def test_windows_hold_their_times_over_clock_changes(change: int, window: str) -
         assert set((clock % sizes[window]).tolist()) == {0}
 
 
+@pytest.mark.parametrize("zone", ["Europe/Madrid", "America/St_Johns", "Asia/Kathmandu"])
+@pytest.mark.parametrize("window", ["15min", "3h", "day", "week", "month"])
+def test_many_times_are_floored_as_single_ones_are(zone: str, window: str) -> None:
+    # Newfoundland changed its clocks at one minute past midnight until 2011.
+    begins = 1_173_571_200 if zone == "America/St_Johns" else 1_774_700_000  # March 2007, 2026
+    times = begins + np.arange(0, 172_800, 37)
+    many = floor_times(np.repeat(times, 2), window, zone)[::2]
+    single = [int(floor_times(times[[each]], window, zone)[0]) for each in range(0, 4600, 99)]
+    assert many[0:4600:99].tolist() == single
+
+
 def test_days_of_23_and_25_hours_are_days() -> None:  # check 18
     for change, hours in ((SPRING, 23), (AUTUMN, 25)):
         day = floor_times(np.array([change]), "day", MADRID)

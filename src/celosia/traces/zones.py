@@ -100,6 +100,17 @@ def floor_times(times: Seconds, window: str | int, zone: str) -> Seconds:
     2
     """
     length = window_seconds(window)
+    if length % MINUTE == 0 and times.size:
+        # Windows and clock changes begin with a minute: where points are many, minutes are fewer.
+        first = int(times.min()) // MINUTE
+        span = int(times.max()) // MINUTE - first + 1
+        if span < times.size:
+            minutes = (first + np.arange(span)) * MINUTE
+            return _floor(minutes, length, zone)[times // MINUTE - first]
+    return _floor(times, length, zone)
+
+
+def _floor(times: Seconds, length: int, zone: str) -> Seconds:
     clock = local(times, zone)
     if length and HOUR % length == 0:
         # Offsets are whole quarters of an hour: the clock's window has a moment of its own.

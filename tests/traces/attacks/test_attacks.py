@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import combinations, pairwise
+from math import sqrt
 
 import numpy as np
 import pytest
@@ -24,7 +25,8 @@ from celosia.traces.attacks import (
     wilson,
     worst_case,
 )
-from celosia.traces.attacks.unicity import sample_codes
+from celosia.traces.attacks._kernels import random_keys
+from celosia.traces.attacks.unicity import _index, sample_codes
 from celosia.traces.samples import segmented
 
 RANGES = {
@@ -92,6 +94,34 @@ def test_the_worst_case_is_that_of_brute_force(points: int) -> None:
         for each in sets
     ]
     assert worst_case(traces, cell=2000, points=points) == pytest.approx(np.array(expected))
+
+
+def test_known_points_are_drawn_uniformly_without_replacement() -> None:
+    sizes = [0, 1, 4, 6]
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    keys = np.concatenate([np.arange(size) for size in sizes])
+    kept = np.concatenate([[0], np.cumsum(np.minimum(sizes, 3))])
+    counts = np.zeros((6, 6))
+    for seed in range(1500):
+        coins = Seeded(seed).integers(2**31, 12).reshape(4, 3)
+        found = random_keys(keys, starts, kept, coins)
+        parts = np.split(found, kept[1:-1])
+        assert [len(set(part.tolist())) for part in parts] == [0, 1, 3, 3]
+        counts[parts[3][0], parts[3][1]] += 1
+    # 30 ordered pairs of 6 keys: 50 each on average; six deviations of a count.
+    assert np.abs(counts[~np.eye(6, dtype=bool)] - 50).max() < 6 * sqrt(50)
+
+
+def test_an_index_of_very_large_codes_is_that_of_their_ranks() -> None:
+    trace = np.array([0, 0, 1, 1, 2])
+    codes = np.array([5, 2**61, 5, 5, 9])
+    found = _index(trace, codes, 3)
+    assert found.keys.tolist() == [0, 2, 0, 1]
+    assert found.starts.tolist() == [0, 2, 3, 4]
+    assert found.holders.tolist() == [0, 1, 2, 0]
+    assert found.key_starts.tolist() == [0, 2, 3, 4]
+    small = _index(trace, np.where(codes == 2**61, 11, codes), 3)
+    assert all((a == b).all() for a, b in zip(small, found, strict=True))
 
 
 def test_coarser_nested_cells_never_raise_the_worst_case() -> None:  # check 9

@@ -25,6 +25,24 @@ def _has(keys: Array, start: int, end: int, key: int) -> bool:
 
 
 @njit(cache=True, nogil=True)
+def random_keys(keys: Array, starts: Array, kept_starts: Array, coins: Array) -> Array:
+    """Random keys of each trace without replacement, in random order: a shuffle that ends early.
+
+    `keys` lists those of each trace from `starts`, `kept_starts` says how many of each are kept;
+    `coins` has numbers below 2^31 for each. The bias is below the number of keys over 2^31.
+    """
+    found = np.empty(kept_starts[-1], dtype=np.int64)
+    for trace in range(starts.size - 1):
+        own = keys[starts[trace] : starts[trace + 1]].copy()
+        begin = kept_starts[trace]
+        for i in range(kept_starts[trace + 1] - begin):
+            j = i + coins[trace, i] * (own.size - i) // 2**31
+            own[i], own[j] = own[j], own[i]
+            found[begin + i] = own[i]
+    return found
+
+
+@njit(cache=True, nogil=True)
 def candidates(
     known: Array,
     known_starts: Array,

@@ -34,16 +34,33 @@ class _Index(NamedTuple):
     key_starts: NDArray[np.int64]
 
 
-def _index(trace: NDArray[np.int64], codes: NDArray[np.int64], traces: int, keys: int) -> _Index:
-    pairs = np.unique(trace * np.int64(keys) + codes)
-    owners, held = pairs // keys, pairs % keys
-    order = np.argsort(held, kind="stable")
-    return _Index(
-        held,
-        np.searchsorted(owners, np.arange(traces + 1)).astype(np.int64),
-        owners[order],
-        np.searchsorted(held[order], np.arange(keys + 1)).astype(np.int64),
-    )
+def _index(
+    trace: NDArray[np.int64], codes: NDArray[np.int64], traces: int, keys: int | None = None
+) -> _Index:
+    """The index of samples by their codes; keys are the codes, or their ranks where not given.
+
+    Pairs of a code and a trace are sorted as one number each, which is many times faster than an
+    order of rows.
+    """
+    if keys is None:
+        codes = codes - codes.min(initial=0)
+        if (int(codes.max(initial=0)) + 1) * max(traces, 1) >= 2**62:
+            codes = np.unique(codes, return_inverse=True)[1].astype(np.int64)
+    pairs = distinct(codes * np.int64(max(traces, 1)) + trace)
+    held, holders = np.divmod(pairs, max(traces, 1))
+    if keys is None:
+        held = np.cumsum(np.diff(held, prepend=held[:1]) != 0)
+        keys = int(held[-1]) + 1 if held.size else 0
+    key_starts = np.searchsorted(held, np.arange(keys + 1)).astype(np.int64)
+    owned = np.sort(holders * np.int64(max(keys, 1)) + held) % max(keys, 1)
+    starts = np.concatenate([[0], np.cumsum(np.bincount(holders, minlength=traces))])
+    return _Index(owned, starts.astype(np.int64), holders, key_starts)
+
+
+def distinct(values: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The different values, sorted; NumPy's own way hashes them, and takes ten times as long."""
+    ordered = np.sort(values)
+    return ordered[np.diff(ordered, prepend=ordered[:1] - 1) != 0]
 
 
 def sample_codes(
@@ -65,13 +82,15 @@ def _window(hours: float) -> int:
     return max(1, round(hours * HOUR))
 
 
-def _known(index: _Index, rng: Source) -> NDArray[np.int64]:
-    """The keys of each trace in an exactly random order."""
-    size = index.keys.size
-    order = rng.permutation(size)
-    owner = np.repeat(np.arange(index.starts.size - 1), np.diff(index.starts))
-    order = order[np.argsort(owner[order], kind="stable")]
-    return index.keys[order]
+def _known(index: _Index, points: int, rng: Source) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """At most so many random keys of each trace, in random order, and where those of each begin."""
+    from celosia.traces.attacks import _kernels as kernels
+
+    traces = index.starts.size - 1
+    sizes = np.minimum(np.diff(index.starts), points)
+    starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    coins = rng.integers(2**31, traces * points).reshape(traces, points)
+    return kernels.random_keys(index.keys, index.starts, starts, coins), starts
 
 
 def unicity(
@@ -109,12 +128,12 @@ def unicity(
     attacked = base if release is None else release
     known_codes = sample_codes(base, original, cell=cell, hours=hours)
     codes = sample_codes(attacked, original, cell=cell, hours=hours)
-    distinct = np.unique(np.concatenate([known_codes, codes]))
-    index = _index(attacked.trace, np.searchsorted(distinct, codes), attacked.traces, distinct.size)
-    mine = _index(base.trace, np.searchsorted(distinct, known_codes), base.traces, distinct.size)
+    known = distinct(np.concatenate([known_codes, codes]))
+    index = _index(attacked.trace, np.searchsorted(known, codes), attacked.traces, known.size)
+    mine = _index(base.trace, np.searchsorted(known, known_codes), base.traces, known.size)
     from celosia.traces.attacks import _kernels as kernels
 
-    sizes, which = kernels.candidates(_known(mine, rng), mine.starts, points, *index, CAP)
+    sizes, which = kernels.candidates(*_known(mine, points, rng), points, *index, CAP)
     asked = sizes >= 0
     # One candidate that is another's misleads the attacker.
     alone = sizes == 1
@@ -157,18 +176,13 @@ def _on_boxes(  # noqa: PLR0917 - as `unicity`
     from celosia.traces.attacks import _kernels as kernels
 
     codes = sample_codes(base, original, cell=cell, hours=hours)
-    distinct, first, places = np.unique(codes, return_index=True, return_inverse=True)
-    mine = _index(base.trace, places.astype(np.int64), base.traces, distinct.size)
+    different, first, places = np.unique(codes, return_index=True, return_inverse=True)
+    mine = _index(base.trace, places.astype(np.int64), base.traces, different.size)
     enough = np.nonzero(np.diff(mine.starts) >= points)[0]
     few = base.traces - enough.size
     targets = enough[rng.permutation(enough.size)[:MOST_BOXED]]
-    known = _known(mine, rng)
-    rows = np.concatenate(
-        [
-            np.zeros(0, dtype=np.int64),
-            *(known[mine.starts[t] : mine.starts[t] + points] for t in targets),
-        ]
-    )
+    known, starts = _known(mine, points, rng)
+    rows = known[starts[targets][:, None] + np.arange(points)].ravel()
     sample = first[rows]
     factor = max(1, round(cell / original.plane.step))
     west, south, _, _ = original.plane.bounds
@@ -215,12 +229,11 @@ def unicity_curve(
 
     base = segmented(original, "whole")
     codes = sample_codes(base, original, cell=cell, hours=hours)
-    distinct, places = np.unique(codes, return_inverse=True)
-    index = _index(base.trace, places.astype(np.int64), base.traces, distinct.size)
-    known = _known(index, System() if rng is None else rng)
+    index = _index(base.trace, codes, base.traces)
+    known, starts = _known(index, most, System() if rng is None else rng)
     found = []
     for points in range(1, most + 1):
-        sizes, _ = kernels.candidates(known, index.starts, points, *index, 2)
+        sizes, _ = kernels.candidates(known, starts, points, *index, 2)
         asked = sizes[sizes >= 0]
         found.append(float(np.mean(asked == 1)) if asked.size else 0.0)
     return found
@@ -238,8 +251,7 @@ def worst_case(
 
     base = segmented(original, "whole")
     codes = sample_codes(base, original, cell=cell, hours=hours)
-    distinct, places = np.unique(codes, return_inverse=True)
-    index = _index(base.trace, places.astype(np.int64), base.traces, distinct.size)
+    index = _index(base.trace, codes, base.traces)
     sizes = kernels.worst_subset(*index, points)
     risk: NDArray[np.float64] = np.where(sizes > 0, 1 / np.maximum(sizes, 1), np.nan)
     return risk
