@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from celosia.core.errors import BudgetExceeded, PrivacyError
 from celosia.studio.traces import model
 from celosia.studio.uploads import Brought
 from celosia.studio.visitors import Work
@@ -32,6 +33,62 @@ def test_a_town_is_published_mapped_and_attacked(both_languages: Visit) -> None:
     for name in ("published.csv", "certificate.json", "report.html", "key.csv", "trace.toml"):
         link = page.locator(f'[data-test="file-{name}"]').evaluate("link => link.href")
         assert page.request.get(link).ok
+
+
+def test_a_map_is_released_privately(both_languages: Visit) -> None:
+    visit = both_languages
+    page = visit.open("/traces")
+    page.locator('[data-test="sample-town"]').click()
+    page.locator('[data-test="run"]').wait_for()
+    page.goto(page.url.split("?")[0] + "?step=private")
+    page.locator('[data-test="private-epsilon"]').wait_for()
+    page.locator('[data-test="run"]').click()
+    page.locator(".celosia-map svg").wait_for()
+    visit.picture("3-private")
+    assert visit.overflow() == 0
+    for name in ("private.csv", "private-certificate.json", "private-report.html"):
+        link = page.locator(f'[data-test="file-{name}"]').evaluate("link => link.href")
+        assert page.request.get(link).ok
+
+
+@pytest.mark.parametrize("statistic", ["grid", "visits", "flows", "synthetic"])
+def test_a_private_release_is_charged_to_the_budget_of_the_work(
+    statistic: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from celosia.studio.traces import jobs, private_jobs
+
+    monkeypatch.setitem(model.PEOPLE, "town", (40, 2))
+    quiet = JobProgress(lambda event: None)
+    jobs.prepare(quiet, folder=str(tmp_path), brought=Brought(sample="town"))
+    wanted = model.FIRST_PRIVATE | {"statistic": statistic, "size": 3, "epsilon": 2.0}
+    done = private_jobs.release(quiet, folder=str(tmp_path), wanted=wanted, seed=1)
+    assert done["left"] == 1
+    assert (done["map"] is None) == (statistic == "flows")
+    assert "add or remove" in Work.at(str(tmp_path)).path("private-certificate.json").read_text()
+    with pytest.raises(BudgetExceeded):
+        private_jobs.release(quiet, folder=str(tmp_path), wanted=wanted, seed=1)
+    command, python = (text for _name, text in model.private_code("town", wanted))
+    assert "--ledger points.ledger" in command
+    assert f"private.{statistic}(points, " in python
+
+
+def test_a_measured_region_is_declared_before_a_private_release(tmp_path: Path) -> None:
+    from celosia.studio.traces import jobs, private_jobs
+
+    points = tmp_path / "up.csv"
+    rows = "".join(
+        f"p{each},{each},{40.1 + each / 500},{-3.9 + each / 100}\n" for each in range(12)
+    )
+    points.write_text("person,time,latitude,longitude\n" + rows, "utf-8")
+    quiet = JobProgress(lambda event: None)
+    jobs.prepare(quiet, folder=str(tmp_path), brought=Brought(file="up.csv", shown="up.csv"))
+    with pytest.raises(PrivacyError) as caught:
+        private_jobs.release(quiet, folder=str(tmp_path), wanted=model.FIRST_PRIVATE)
+    assert caught.value.code == "CEL-J030"
+    wanted = model.FIRST_PRIVATE | {"region": [40, -4, 40.2, -3.7]}
+    done = private_jobs.release(quiet, folder=str(tmp_path), wanted=wanted, seed=1)
+    assert done["left"] == 2, "the refusal has cost nothing"
+    assert not (Work.at(str(tmp_path)).load("traces") or {})["measured"]
 
 
 def test_a_wrong_file_is_refused_with_its_code(visit: Visit, tmp_path: Path) -> None:

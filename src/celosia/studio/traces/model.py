@@ -45,6 +45,17 @@ SAMPLES: tuple[Sample, ...] = (
 )
 
 
+FIRST_PRIVATE: dict[str, Any] = {
+    "statistic": "grid",
+    "epsilon": 1.0,
+    "per_person": 1,
+    "size": 8,
+    "budget": 3.0,
+    "region": None,
+}
+"""The choices of a private release before anything is chosen."""
+
+
 @cache
 def cards() -> dict[str, MethodCard]:
     """Every method by its name, with its controls."""
@@ -90,3 +101,39 @@ def code(
         "print(release)",
     ]
     return [("Command line", " ".join(map(shlex.quote, parts))), ("Python", "\n".join(python))]
+
+
+def private_code(
+    sample: str | None, wanted: Mapping[str, Any], *, seed: int | None = None
+) -> list[tuple[str, str]]:
+    """The commands and the Python text that release the same privately, from the same budget."""
+    known = next((each for each in SAMPLES if each.name == sample), None)
+    statistic, size, budget = wanted["statistic"], int(wanted["size"]), wanted["budget"]
+    sized = "size" if statistic in ("grid", "synthetic") else "grid"
+    shared = f"epsilon={wanted['epsilon']}, per_person={int(wanted['per_person'])}, {sized}={size}"
+    drawn = "" if seed is None else f", rng=Seeded({seed})"
+    command = [
+        f"celosia ledger declare points.ledger --epsilon {budget}",
+        f"celosia trace release {statistic} points.csv --declare trace.toml "
+        f"--epsilon {wanted['epsilon']} --per-person {int(wanted['per_person'])} --{sized} {size} "
+        f"--ledger points.ledger -o private.csv" + ("" if seed is None else f" --seed {seed}"),
+    ]
+    asked = (
+        f"private.synthetic(points, private.SyntheticTraces({shared}), budget=budget{drawn})"
+        if statistic == "synthetic"
+        else f"private.{statistic}(points, {shared}, budget=budget{drawn})"
+    )
+    names = ([] if seed is None else ["Seeded"]) + ([] if known is None else ["datasets"])
+    made = 'traces.read("points.csv", "trace.toml")' if known is None else known.python
+    python = [
+        f"from celosia import {', '.join([*names, 'traces'])}",
+        "from celosia.accounting.ledger import LedgerBudget",
+        "from celosia.traces import private",
+        "",
+        f"points = {made}",
+        f'budget = LedgerBudget.begin("points.ledger", dataset="points", epsilon={budget})',
+        f"release = {asked}",
+        'release.save("private.csv")',
+        "print(release)",
+    ]
+    return [("Command line", "\n".join(command)), ("Python", "\n".join(python))]

@@ -11,6 +11,7 @@ from celosia.core.messages import render
 from celosia.studio.language import _, n_, percent, short
 from celosia.studio.shell import page
 from celosia.studio.traces import jobs, model
+from celosia.studio.traces.private import private_step
 from celosia.studio.widgets.chart import bars
 from celosia.studio.widgets.method_form import promise
 from celosia.studio.widgets.table import show_table
@@ -40,6 +41,7 @@ class TraceWorkbench(Workbench):
         steps=(
             WorkStep(name="method", title="Method", icon="tune"),
             WorkStep(name="result", title="Before and after", icon="compare"),
+            WorkStep(name="private", title="Private release", icon="lock"),
         ),
         first="method",
         prepare=jobs.prepare,
@@ -68,7 +70,7 @@ async def traces_steps(work_id: str, step: str = "method") -> None:
     """Show one step of a piece of work."""
     workbench, known = TraceWorkbench.open_at(work_id, step)
     await run.io_bound(model.cards)  # loads the methods, once
-    {"method": _method, "result": _result}[known](workbench)
+    {"method": _method, "result": _result, "private": private_step}[known](workbench)
 
 
 def _drawing(svg: str, description: str) -> None:

@@ -59,8 +59,9 @@ def _index(
 
 def distinct(values: NDArray[np.int64]) -> NDArray[np.int64]:
     """The different values, sorted; NumPy's own way hashes them, and takes ten times as long."""
-    ordered = np.sort(values)
-    return ordered[np.diff(ordered, prepend=ordered[:1] - 1) != 0]
+    ordered: NDArray[np.int64] = np.sort(values)
+    kept: NDArray[np.int64] = ordered[np.diff(ordered, prepend=ordered[:1] - 1) != 0]
+    return kept
 
 
 def sample_codes(
