@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from gzip import BadGzipFile
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from celosia.core.errors import InputError
 from celosia.core.messages import Message
@@ -19,12 +19,16 @@ from celosia.core.progress import Progress, Step, silent
 from celosia.queries.rdf.builder import StoreBuilder
 from celosia.queries.rdf.store_loader import LoadSummary, check_parser, make_store, parse_into
 
+if TYPE_CHECKING:
+    from celosia.queries.rdf.hdt import HdtReader
+
 FORMATS = {
     "turtle": (".ttl", ".turtle"),
     "n-triples": (".nt", ".ntriples"),
     "rdf/xml": (".rdf", ".xml", ".owl"),
     "n-quads": (".nq", ".nquads"),
     "trig": (".trig",),
+    "hdt": (".hdt",),
 }
 """Formats that are read, with the endings of their files; `.gz` may follow."""
 STRIDE = 2**20
@@ -55,6 +59,7 @@ class Source:
             "rdf/xml": RdfFormat.RDF_XML,
             "n-quads": RdfFormat.N_QUADS,
             "trig": RdfFormat.TRIG,
+            "hdt": RdfFormat.N_TRIPLES,  # what its reader makes of it
         }[self.format]
 
 
@@ -80,6 +85,10 @@ def _format(path: Path, given: str | None) -> str:
     if given is None:
         raise InputError("CEL-Q221.unknown_ending", path=str(path), formats=list(FORMATS))
     raise InputError("CEL-Q221.no_such_format", format=given, path=str(path), formats=list(FORMATS))
+
+
+class BrokenHdtError(Exception):
+    """An HDT file that is cut off, changed, or of a kind that is not read."""
 
 
 class EntityBombError(Exception):
@@ -149,11 +158,20 @@ class CountingReader:
 
 
 @contextmanager
-def open_source(source: Source, report_bytes: Callable[[int], None]) -> Iterator[CountingReader]:
+def open_source(
+    source: Source, report_bytes: Callable[[int], None]
+) -> Iterator[CountingReader | HdtReader]:
     """A file opened for its parser, unpacked if it ends in .gz.
 
     RDF/XML is read line by line, as its parser does not tell where a fault is.
     """
+    if source.format == "hdt":
+        from celosia.queries.rdf.hdt import HdtReader  # loads Numba
+
+        data, size = source.path.read_bytes(), source.path.stat().st_size
+        unpacked = gzip.decompress(data) if source.path.name.lower().endswith(".gz") else data
+        yield HdtReader(unpacked, lambda share: report_bytes(round(share * size)))
+        return
     slow = source.format == "rdf/xml"
     with source.path.open("rb") as raw:
         if source.path.name.lower().endswith(".gz"):
@@ -180,7 +198,7 @@ def load(
     of another, or of an earlier loading.
 
     Args:
-        sources: files of Turtle, N-Triples, RDF/XML, N-Quads or TriG; `.gz` is unpacked.
+        sources: files of Turtle, N-Triples, RDF/XML, N-Quads, TriG or HDT; `.gz` is unpacked.
         store: the file to make.
         format: of all files; told by their endings if None. See `sources.FORMATS`.
         add: keep what the store holds already; it is begun if there is none.
@@ -228,6 +246,8 @@ def _read(
                 # Its message quotes the text, which is not ours to repeat: the place is enough.
                 line = fault.lineno or (reader.lines + 1 if reader.lines else None)
                 raise _syntax_error(source, line, fault.offset) from None
+    except BrokenHdtError:
+        raise InputError("CEL-Q221.broken_hdt", path=str(source.path)) from None
     except EntityBombError:
         raise InputError("CEL-Q221.broken_entity", path=str(source.path)) from None
     except MemoryError:  # of the parser: what it holds at a time has a limit
