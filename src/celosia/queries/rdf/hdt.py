@@ -204,11 +204,16 @@ def _facts(parts: _Parts) -> tuple[NDArray[np.int64], ...]:
     last_of_subject, last_of_pair = parts.bitmap(), parts.bitmap()
     predicates, objects = parts.sequence(), parts.sequence()
     _expect(len(last_of_subject) == len(predicates) and len(last_of_pair) == len(objects))
-    # The number of list ends before a place is the place of its list.
-    pairs = np.cumsum(last_of_pair) - last_of_pair
-    subjects = np.cumsum(last_of_subject) - last_of_subject
+    pairs = _ends_before(last_of_pair)
+    subjects = _ends_before(last_of_subject)
     _expect(objects.size == 0 or (pairs[-1] < len(predicates) and bool(last_of_pair[-1])))
     return subjects[pairs] + 1, predicates[pairs], objects
+
+
+def _ends_before(ends: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """For each place the number of list ends before it, which is the place of its list."""
+    counts: NDArray[np.int64] = np.cumsum(ends, dtype=np.int64)
+    return counts - ends.astype(np.int64)
 
 
 def _unpacked(packed: NDArray[np.uint8], count: int, bits: int) -> NDArray[np.int64]:
