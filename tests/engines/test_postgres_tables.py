@@ -189,6 +189,40 @@ def test_what_cannot_be_done_is_refused(postgres: str, owner: Any, tmp_path: Pat
     assert [*tmp_path.iterdir()] == []
 
 
+def test_a_table_that_is_replaced_keeps_its_grants_comments_and_indexes(
+    owner: Any, people: str, postgres: str, tmp_path: Path
+) -> None:
+    owner.execute("DROP TABLE IF EXISTS kept")
+    owner.execute(
+        'CREATE TABLE kept (age text, sex text, "salary-class" text, gone int, id int PRIMARY KEY)'
+    )
+    owner.execute("DROP ROLE IF EXISTS reader")
+    owner.execute("CREATE ROLE reader")
+    owner.execute("GRANT SELECT ON kept TO reader WITH GRANT OPTION")
+    owner.execute("GRANT UPDATE (age, gone) ON kept TO PUBLIC")
+    owner.execute("COMMENT ON TABLE kept IS 'the census'' table'")
+    owner.execute("COMMENT ON COLUMN kept.age IS 'in years'")
+    owner.execute("CREATE INDEX kept_age ON kept (age, lower(sex))")
+    owner.execute("CREATE UNIQUE INDEX kept_sex ON kept (sex)")
+    with PostgresTables(postgres) as engine:
+        publish_on(
+            engine, people, "kept", SCHEMA, KAnonymity(5), certificate=tmp_path / "kept.json"
+        )
+    asked = owner.execute(
+        "SELECT has_table_privilege('reader', 'kept', 'SELECT WITH GRANT OPTION'), "
+        "has_column_privilege('reader', 'kept', 'age', 'UPDATE'), "
+        "has_table_privilege('reader', 'kept', 'INSERT'), "
+        "obj_description('kept'::regclass, 'pg_class'), col_description('kept'::regclass, "
+        "(SELECT attnum FROM pg_attribute WHERE attrelid = 'kept'::regclass AND attname = 'age'))"
+    ).fetchone()
+    assert asked == (True, True, False, "the census' table", "in years")
+    names = owner.execute("SELECT indexname FROM pg_indexes WHERE tablename = 'kept'").fetchall()
+    assert names == [("kept_age",)]  # sexes are not unique, and there is no column id any more
+    assert owner.execute("SELECT count(*) FROM kept").fetchone()[0] > 0
+    owner.execute("DROP TABLE kept")
+    owner.execute("DROP ROLE reader")
+
+
 def test_a_server_that_is_not_there_is_told_without_its_address(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -16,6 +16,7 @@ from celosia.core.files import check_writable
 from celosia.engines.drafts import DraftFolder
 from celosia.engines.duckdb import Groups, SizeCounts, size_counts, sizes_query
 from celosia.engines.duckdb_relations import quoted
+from celosia.engines.postgres_properties import read_properties, restore_properties
 from celosia.engines.postgres_types import ServerColumn, server_column, server_type
 from celosia.engines.recoded_classes import fresh_table, one_zero, plain_text
 from celosia.engines.sinks import write_parquet
@@ -64,10 +65,15 @@ class TableDraft(Draft):
 
     @guarded("PostgreSQL")
     def commit(self) -> None:
-        """Give the table its name, in the place of one that has it, and end the transaction."""
+        """Give the table its name, in the place of one that has it, and end the transaction.
+
+        Owner, grants, comments and indexes of the table that it replaces are kept.
+        """
         last = str(self._target).split(".")[-1]
+        properties = read_properties(self._connection, place_name(self._target))
         self._connection.execute(f"DROP TABLE IF EXISTS {place_name(self._target)}".encode())
         self._connection.execute(f"ALTER TABLE {self._draft} RENAME TO {quoted(last)}".encode())
+        restore_properties(self._connection, properties)
         self._connection.commit()
 
     def close(self) -> None:

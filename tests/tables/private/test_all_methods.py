@@ -62,6 +62,7 @@ def test_the_recipe_names_are_known() -> None:
         "marginals",
         "noisy-histogram",
         "private-microaggregation",
+        "safe-pub",
     ]
 
 

@@ -53,6 +53,7 @@ METHODS: Mapping[str, type[MaskingMethod]] = ClassesByName(
         "recoding": "masking.coding.recoding.Recoding",
         "resampling": "masking.perturbation.resampling.Resampling",
         "rounding": "masking.perturbation.rounding.Rounding",
+        "safe-pub": "private.safe_pub.SafePub",
         "sampling": "masking.coding.sampling.Sampling",
         "shuffling": "masking.perturbation.shuffling.Shuffling",
         "top-bottom": "masking.coding.top_bottom.TopBottom",

@@ -1,4 +1,4 @@
-"""Differentially private tables: synthetic rows, means, histograms and contingency tables.
+"""Differentially private tables: synthetic rows, means, histograms, contingency tables, samples.
 
 Each method states its epsilon (and delta), which tables count as neighbours, and what must be
 declared beforehand. Noise is exact and on whole numbers, by `celosia.mechanisms`.
@@ -11,12 +11,14 @@ from celosia.tables.private.histogram import NoisyHistogram
 from celosia.tables.private.marginals import Marginals
 from celosia.tables.private.method import PrivateMethod
 from celosia.tables.private.microaggregation import PrivateMicroaggregation
+from celosia.tables.private.safe_pub import SafePub
 
 METHODS: tuple[type[MaskingMethod], ...] = (
     Contingency,
     Marginals,
     NoisyHistogram,
     PrivateMicroaggregation,
+    SafePub,
 )
 """The methods of this package, for recipes."""
 
@@ -27,5 +29,6 @@ __all__ = [
     "NoisyHistogram",
     "PrivateMethod",
     "PrivateMicroaggregation",
+    "SafePub",
     "TableBudget",
 ]
