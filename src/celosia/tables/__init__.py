@@ -10,6 +10,8 @@ from celosia.tables import metrics
 from celosia.tables.exploration import explore
 from celosia.tables.hierarchies import (
     Automatic,
+    Classification,
+    Coordinates,
     Dates,
     Hierarchy,
     Intervals,
@@ -54,7 +56,9 @@ __all__ = [
     "AverageRisk",
     "BetaLikeness",
     "Check",
+    "Classification",
     "Column",
+    "Coordinates",
     "Dates",
     "DeltaDisclosure",
     "DeltaPresence",

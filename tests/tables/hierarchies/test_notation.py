@@ -138,7 +138,7 @@ def test_a_table_that_says_nothing_sensible_is_refused(table: Any, code: str) ->
 def test_misspelt_words_are_answered_with_the_nearest_and_the_whole_list() -> None:
     name = refusal({"method": "interval"})
     assert "did you mean 'intervals'" in name.what
-    assert "automatic, dates, intervals, mask, ordered, tree" in name.fix
+    assert "automatic, classification, coordinates, dates, intervals, mask" in name.fix
     key = refusal({"method": "intervals", "width": [5]})
     assert "'width' (did you mean 'widths'?)" in key.what
     assert "open_below" in key.fix

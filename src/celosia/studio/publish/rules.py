@@ -109,6 +109,15 @@ def dates_rule(fields: Mapping[str, Any]) -> dict[str, Any]:
     return rule | ({"century": int(century)} if century else {})
 
 
+def coordinates_rule(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """The rule behind the field of coordinates.
+
+    >>> coordinates_rule({"widths": "0.1, 1"})
+    {'method': 'coordinates', 'widths': [0.1, 1]}
+    """
+    return {"method": "coordinates", "widths": numbers_in(fields.get("widths") or "")}
+
+
 def ordered_rule(fields: Mapping[str, Any]) -> dict[str, Any]:
     r"""The rule behind the fields of an order: sizes of groups, and the values line by line.
 

@@ -3,13 +3,16 @@
 - The value itself: `Hierarchy`, checked on creation; `summary` tells its levels in counts.
 - Files: `read_hierarchy` and `write_hierarchy`, in ARX's CSV format.
 - Rules that build one from a column (`Builder`): `Intervals` for numbers, `Ordered` for values with
-  an order, `Mask` for codes, `Dates` for the calendar, `Tree` for groups written by hand, and
-  `Automatic`, which takes what `propose` suggests.
+  an order, `Mask` for codes, `Dates` for the calendar, `Classification` for countries, diagnoses
+  and the like, `Coordinates` for positions, `Tree` for groups written by hand, and `Automatic`,
+  which takes what `propose` suggests.
 - Schema files: `from_table` reads `[columns.NAME.hierarchy]`; each rule's `as_dict` is what
   it holds; `builder_from_text` reads the notation of the command line.
 """
 
 from celosia.tables.hierarchies.automatic import Automatic, is_nominal, propose
+from celosia.tables.hierarchies.classification import Classification
+from celosia.tables.hierarchies.coordinates import Coordinates
 from celosia.tables.hierarchies.dates import Dates
 from celosia.tables.hierarchies.hierarchy import (
     MISSING,
@@ -37,6 +40,8 @@ __all__ = [
     "ROOT",
     "Automatic",
     "Builder",
+    "Classification",
+    "Coordinates",
     "Dates",
     "Hierarchy",
     "Intervals",

@@ -14,6 +14,9 @@ from typing import ClassVar
 import polars as pl
 
 from celosia.frames import stands_for_missing
+from celosia.tables.hierarchies.classification import recognise
+from celosia.tables.hierarchies.coordinates import Coordinates, read_point
+from celosia.tables.hierarchies.date_formats import find_format
 from celosia.tables.hierarchies.dates import Dates
 from celosia.tables.hierarchies.hierarchy import Builder, Hierarchy, distinct_texts, is_number
 from celosia.tables.hierarchies.intervals import (
@@ -59,8 +62,13 @@ class Automatic(Builder):
 def propose(values: pl.Series) -> Builder:
     """A rule that fits the values, to be used as it is or edited.
 
-    - Dates, or texts that are all ISO dates: month, quarter, year and decade, less those in which
-      all values fall together; days first if there are times.
+    - Dates, or texts that are all dates in one of the usual formats (2026-11-30, 30/11/2026,
+      30.11.26, 20261130, 30 Nov 2026): month, quarter, year and decade, less those in which all
+      values fall together; days first if there are times. Where day and month cannot be told apart:
+      years and decades.
+    - Texts that a shipped classification knows (countries, states of the United States, Spanish
+      provinces, levels of education, diagnoses of ICD-10): `Classification`.
+    - Pairs of latitude and longitude: `Coordinates`.
     - Texts with the same length from 3 to 12 and with digits in the same places, at least one, and
       more than 8 of them: masked from the right. Numbers that are codes are not recognised: read
       postal codes as text.
@@ -104,8 +112,8 @@ def _rule_by_content(values: pl.Series) -> Builder | None:
     texts = distinct_texts(values)
     if (dates := _dates(values, texts)) is not None:
         return dates
-    if values.dtype == pl.String and _are_codes(texts):
-        return Mask()
+    if values.dtype == pl.String and (rule := _meaning(texts)) is not None:
+        return rule
     numbers = [parse_number(text) for text in texts]
     if texts and None not in numbers:
         return _intervals([number for number in numbers if number is not None])
@@ -130,15 +138,23 @@ def _beside_marks(values: pl.Series) -> Hierarchy:
 
 
 def _dates(values: pl.Series, texts: list[str]) -> Dates | None:
+    form = None
     if values.dtype not in (pl.Date, pl.Datetime) and not _are_days(texts):
-        return None
+        plain = values.dtype == pl.String or values.dtype.is_integer()
+        form = find_format(texts) if plain else None
+        if form is None:
+            return None
     names = ("day", "month", "quarter", "year", "decade")
-    levels = names if values.dtype == pl.Datetime else names[1:]
-    hierarchy = Dates(levels=levels).build(values)
+    has_time = values.dtype == pl.Datetime or (form is not None and "%H" in form.format)
+    levels: tuple[str, ...] = names if has_time else names[1:]
+    if form is not None and not form.is_sure:
+        levels = names[3:]  # the year is the same, whichever comes first: the day or the month
+    written = None if form is None else form.format
+    hierarchy = Dates(levels=levels, format=written).build(values)
     telling = [
         name for name, labels in zip(levels, hierarchy.labels[1:], strict=False) if len(labels) > 1
     ]
-    return Dates(levels=tuple(telling or levels[:1]))
+    return Dates(levels=tuple(telling or levels[:1]), format=written)
 
 
 def _are_days(texts: list[str]) -> bool:
@@ -146,6 +162,15 @@ def _are_days(texts: list[str]) -> bool:
         return False
     # The shape alone is not enough: there is no 31 February.
     return pl.Series(texts).str.to_date("%Y-%m-%d", strict=False).null_count() == 0
+
+
+def _meaning(texts: list[str]) -> Builder | None:
+    """A rule for texts that are known places, codes or positions, or look like codes."""
+    if texts and all(read_point(text) is not None for text in texts):
+        return Coordinates()
+    if (known := recognise(texts)) is not None:
+        return known
+    return Mask() if _are_codes(texts) else None
 
 
 def _are_codes(texts: list[str]) -> bool:

@@ -6,6 +6,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -304,7 +305,7 @@ def is_whole(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def check_multiples(method: str, key: str, numbers: Sequence[int]) -> None:
+def check_multiples(method: str, key: str, numbers: Sequence[int] | Sequence[Fraction]) -> None:
     """Refuse levels that do not nest: each number must be a multiple of the one before."""
     for level in range(1, len(numbers)):
         if numbers[level] <= numbers[level - 1] or numbers[level] % numbers[level - 1]:

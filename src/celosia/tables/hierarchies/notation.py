@@ -15,6 +15,8 @@ from celosia.core.messages import Message, quoted_names
 from celosia.core.methods import by_name, method_from_dict
 from celosia.core.notation import method_from_text
 from celosia.tables.hierarchies.automatic import Automatic
+from celosia.tables.hierarchies.classification import Classification
+from celosia.tables.hierarchies.coordinates import Coordinates
 from celosia.tables.hierarchies.dates import Dates
 from celosia.tables.hierarchies.hierarchy import Builder, Hierarchy
 from celosia.tables.hierarchies.intervals import Intervals
@@ -158,7 +160,9 @@ def _check_delimiter(delimiter: object) -> None:
         raise InputError("CEL-H014")
 
 
-BUILDERS: Mapping[str, type[Builder]] = by_name(Automatic, Dates, Intervals, Mask, Ordered, Tree)
+BUILDERS: Mapping[str, type[Builder]] = by_name(
+    Automatic, Classification, Coordinates, Dates, Intervals, Mask, Ordered, Tree
+)
 """The builders by their name in a schema file; the keys of each are its parameters."""
 
 FILE_KEYS = ("file", "delimiter", "encoding")

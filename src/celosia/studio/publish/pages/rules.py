@@ -14,7 +14,7 @@ from celosia.studio.publish import rules
 from celosia.studio.publish.pages.exchange import exchange
 from celosia.studio.publish.pages.tree import edit_tree
 from celosia.studio.widgets.text import paragraph
-from celosia.tables.hierarchies import Dates, Mask
+from celosia.tables.hierarchies import Coordinates, Dates, Mask
 from celosia.tables.hierarchies.dates import LABELS
 
 if TYPE_CHECKING:
@@ -41,6 +41,8 @@ def edit_rule(editor: Editor) -> None:
         "intervals": _intervals,
         "mask": _mask,
         "dates": _dates,
+        "classification": _classification,
+        "coordinates": _coordinates,
         "ordered": _ordered,
         "tree": edit_tree,
     }
@@ -56,7 +58,10 @@ def edit_rule(editor: Editor) -> None:
 
 def _methods() -> dict[str, str]:
     """The methods in the order of the list, with their titles."""
-    names = ("automatic", "intervals", "mask", "dates", "ordered", "tree")
+    names = (
+        *("automatic", "intervals", "mask", "dates", "classification", "coordinates"),
+        *("ordered", "tree"),
+    )
     return {name: render(Message(f"methods.{name}.title"), current()) for name in names}
 
 
@@ -219,6 +224,28 @@ def _dates(editor: Editor, rule: dict[str, Any]) -> None:
             )
         ),
     )
+    form.end()
+
+
+def _classification(editor: Editor, rule: dict[str, Any]) -> None:
+    form = _Form(editor, lambda fields: {"method": "classification", **fields})
+    names = {
+        "countries": _("countries by region and continent"),
+        "us-states": _("states of the United States by division and region"),
+        "spanish-provinces": _("Spanish provinces by community and region"),
+        "education": _("levels of education"),
+        "isco-08": _("occupations (ISCO-08)"),
+        "icd-10": _("diagnoses (ICD-10)"),
+    }
+    form.add("name", ui.select(names, value=rule.get("name", "countries")))
+    form.end()
+
+
+def _coordinates(editor: Editor, rule: dict[str, Any]) -> None:
+    form = _Form(editor, rules.coordinates_rule)
+    widths = rules.as_text(rule.get("widths", Coordinates().widths))
+    label = _("Sides of the cells in degrees, such as 0.1, 1, 10")
+    form.add("widths", _slow(ui.input(label, value=widths)))
     form.end()
 
 

@@ -1,0 +1,68 @@
+"""How a column of texts or whole numbers writes its dates, found by trying the usual ways."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+
+class DateFormat(NamedTuple):
+    """A way to write dates, and whether the day and the month could be told apart."""
+
+    format: str
+    is_sure: bool
+
+
+_SHAPES: tuple[tuple[str, tuple[str, ...]], ...] = (
+    (r"\d{1,2}/\d{1,2}/\d{4}", ("%d/%m/%Y", "%m/%d/%Y")),
+    (r"\d{1,2}-\d{1,2}-\d{4}", ("%d-%m-%Y", "%m-%d-%Y")),
+    (r"\d{1,2}\.\d{1,2}\.\d{4}", ("%d.%m.%Y",)),
+    (r"\d{1,2}/\d{1,2}/\d{2}", ("%d/%m/%y", "%m/%d/%y")),
+    (r"\d{1,2}\.\d{1,2}\.\d{2}", ("%d.%m.%y",)),
+    (r"\d{4}/\d{1,2}/\d{1,2}", ("%Y/%m/%d",)),
+    (r"\d{4}\.\d{1,2}\.\d{1,2}", ("%Y.%m.%d",)),
+    (r"(?:19|20)\d{6}", ("%Y%m%d",)),
+    (r"\d{1,2} [A-Za-z]{3} \d{4}", ("%d %b %Y",)),
+    (r"\d{1,2}-[A-Za-z]{3}-\d{4}", ("%d-%b-%Y",)),
+    (r"\d{1,2} [A-Za-z]{4,9} \d{4}", ("%d %B %Y",)),
+    (r"[A-Za-z]{3} \d{1,2}, ?\d{4}", ("%b %d, %Y",)),
+    (r"[A-Za-z]{4,9} \d{1,2}, ?\d{4}", ("%B %d, %Y",)),
+)
+"""The shape of a date, and what it may mean; where two are possible, the day first."""
+
+_TIMES = (
+    ("", ""),
+    (r" \d{1,2}:\d{2}", " %H:%M"),
+    (r" \d{1,2}:\d{2}:\d{2}", " %H:%M:%S"),
+    (r"T\d{2}:\d{2}:\d{2}", "T%H:%M:%S"),
+)
+
+
+def find_format(texts: Sequence[str]) -> DateFormat | None:
+    """The format in which all texts are dates; None if there is none.
+
+    >>> find_format(["19/08/1963", "01/02/1970"])
+    DateFormat(format='%d/%m/%Y', is_sure=True)
+    >>> find_format(["01/02/1970", "03/04/1971"]), find_format(["Lugo"])
+    (DateFormat(format='%d/%m/%Y', is_sure=False), None)
+    """
+    if not texts:
+        return None
+    for shape, formats in _SHAPES:
+        for time, written in _TIMES:
+            pattern = re.compile(shape + time)
+            if all(map(pattern.fullmatch, texts)):
+                fitting = [each + written for each in formats if _fits(texts, each + written)]
+                return DateFormat(fitting[0], len(fitting) == 1) if fitting else None
+    return None
+
+
+def _fits(texts: Sequence[str], form: str) -> bool:
+    try:
+        for text in texts:
+            datetime.strptime(text, form)
+    except ValueError:
+        return False
+    return True
