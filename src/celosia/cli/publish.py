@@ -76,6 +76,19 @@ def publish(
         str | None,
         typer.Option(metavar="TEXT", help="Why --accept-raw is safe; the certificate keeps it."),
     ] = None,
+    releases: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="LEDGER",
+            help="The ledger of this source's releases: stay anonymous together with these.",
+        ),
+    ] = None,
+    accept_joint: Annotated[
+        str | None,
+        typer.Option(
+            metavar="REASON", help="Why joint classes that are too small are accepted (kept)."
+        ),
+    ] = None,
     seed: Annotated[
         int | None, typer.Option(help="Seed of the shuffle; makes the release a simulation.")
     ] = None,
@@ -110,6 +123,8 @@ def publish(
     `celosia publish people.csv -s people.toml --k 5 --accept-raw cost --reason "Only the clinic
     knows it" -o safe.csv`
 
+    `celosia publish people.csv -s people.toml --k 5 --releases people.releases -o safe.csv`
+
     `celosia publish people.csv -s people.toml --k 5 --json`  (write nothing, print the figures)
 
     `celosia publish 'raw/*.parquet' -s people.toml --k 5 --engine duckdb -o safe.parquet`
@@ -127,6 +142,7 @@ def publish(
     refused = {
         "--stream": stream is not None,
         "--population": population is not None,
+        "--releases": releases is not None,
         options.READING_OPTIONS: bool(given),
     }
     outputs = target.check(table, inputs=(schema.schema, population), refused=refused)
@@ -145,10 +161,12 @@ def publish(
         drop_suppressed=drop_suppressed,
         accept_raw=accept_raw or (),
         reason=reason,
+        releases=releases,
+        accept_joint=accept_joint,
         rng=source(seed),
     )
     wanted.check_population(given=population is not None)
-    whole = method != "lattice" or population is not None
+    whole = method != "lattice" or population is not None or releases is not None
     chunked = target.engine is None and _is_chunked(table, outputs.output, stream, whole=whole)
     release: PublishedTable
     certificate = outputs.files()["certificate"]
@@ -169,7 +187,11 @@ def publish(
             types = wanted.schema.types()
             people = None if population is None else options.Reading().read(population, types)
             release = publish_table(
-                reading.read(table, types), wanted, population=people, progress=progress
+                reading.read(table, types),
+                wanted,
+                population=people,
+                record=outputs.output is not None,
+                progress=progress,
             )
             outputs.save(release)
     options.note_open_identity(wanted.models)
@@ -221,6 +243,18 @@ def show_release(release: PublishedTable, schema: Schema | None = None) -> None:
     console.show(
         say("cli.release_summary.search", describe_search=describe_search(solution, chosen=chosen))
     )
+    if solution.joint is not None:
+        joint = solution.joint
+        console.show(
+            say(
+                "cli.release_summary.joint",
+                earlier=joint.earlier,
+                smallest=joint.smallest,
+                below=joint.below,
+                required=joint.required,
+                risk=joint.average_risk,
+            )
+        )
     if schema is not None:
         _advise(release, schema)
 

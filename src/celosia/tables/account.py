@@ -65,6 +65,13 @@ def _warnings(options: PublishOptions, protection: Protection) -> tuple[str, ...
     notes = []
     if options.keep_order:
         notes.append(Message("tables.warning.original_order"))
+    joint = protection.joint
+    if joint is not None and joint.below:
+        notes.append(
+            Message("tables.warning.joint_below", units=joint.below, required=joint.required)
+        )
+    if joint is not None and joint.earlier and not joint.known:
+        notes.append(Message("tables.warning.nobody_known", earlier=joint.earlier))
     if protection.units is not None and protection.units.singled_out:
         notes.append(_followed(protection.units))
     suppressed = protection.suppressed
@@ -161,4 +168,5 @@ def _solution(protection: Protection, options: PublishOptions) -> Solution:
         class_sizes=dict(zip(sizes.tolist(), numbers.tolist(), strict=True)),
         search=protection.certificate,
         units=protection.units,
+        joint=protection.joint,
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
+from pathlib import Path
 from typing import Any, Literal, TypedDict, Unpack, get_args
 
 from celosia.core.errors import InputError
@@ -37,6 +38,8 @@ class PublishKeywords(TypedDict, total=False):
     drop_suppressed: bool
     accept_raw: Iterable[str]
     reason: str | None
+    releases: str | Path | None
+    accept_joint: str | None
     rng: Source | None
 
 
@@ -56,6 +59,8 @@ class PublishOptions:
     drop_suppressed: bool
     accept_raw: Mapping[str, str]
     """By column, the reason for which it may be published as it is, see `raw_columns`."""
+    releases: Path | None
+    accept_joint: str | None
     rng: Source
 
     @classmethod
@@ -90,6 +95,8 @@ class PublishOptions:
             keep_order=bool(keywords.get("keep_order")),
             drop_suppressed=bool(keywords.get("drop_suppressed")),
             accept_raw=_accepted(schema, keywords.get("accept_raw", ()), keywords.get("reason")),
+            releases=None if (ledger := keywords.get("releases")) is None else Path(ledger),
+            accept_joint=_reason(keywords.get("accept_joint")),
             rng=System() if rng is None else rng,
         )
         options._check_together()
@@ -117,8 +124,10 @@ class PublishOptions:
 
     def as_dict(self) -> dict[str, Any]:
         """The parameters as plain values."""
-        units = {} if self.schema.unit is None else {"unit": self.schema.unit}
-        return units | {
+        told: dict[str, Any] = {} if self.schema.unit is None else {"unit": self.schema.unit}
+        if self.accept_joint is not None:
+            told["accept_joint"] = self.accept_joint
+        return told | {
             "models": [model.as_dict() for model in self.models],
             "suppression": self.suppression,
             "metric": self.metric.as_dict(),
@@ -158,6 +167,7 @@ class PublishOptions:
             (self.local and not for_loss, "CEL-P062.metric_local"),
             (self.local and self.needs_population, "CEL-P062.population_local"),
             (greedy and any(m.needs_information for m in self.models), "CEL-P062.profit_mondrian"),
+            (self.accept_joint is not None and self.releases is None, "CEL-P062.spare_accept"),
         ]
         for clash, key in clashes:
             if clash:
@@ -215,6 +225,13 @@ def _accepted(schema: Schema, names: Iterable[str], reason: str | None) -> dict[
     if said and not given:
         raise InputError("CEL-P081.no_column")
     return accepted | dict.fromkeys(given, said)
+
+
+def _reason(reason: str | None) -> str | None:
+    """A reason in words, or none; an empty one is none that anybody could read."""
+    if reason is not None and not (isinstance(reason, str) and reason.strip()):
+        raise InputError("CEL-P062.no_reason")
+    return reason
 
 
 def _seconds(limit: float | None) -> float | None:

@@ -29,6 +29,7 @@ from celosia.tables.recoding import (
 )
 from celosia.tables.recoding.chosen_levels import evaluate_levels
 from celosia.tables.recoding.search import Certificate, allowance
+from celosia.tables.releases.joint import JointOutcome
 from celosia.tables.units import UnitOutcome
 from celosia.tables.verification import joins_suppressed, judge_released, promises_broken
 
@@ -226,6 +227,8 @@ class Protection:
     """Which promises the suppressed records do not keep as a class of their own."""
     units: UnitOutcome | None = None
     """What becomes of people or households, where these are counted."""
+    joint: JointOutcome | None = None
+    """What the release is worth together with earlier ones, where a ledger knows these."""
 
 
 def protect(table: CodedTable, options: PublishOptions, progress: Progress) -> Protection:

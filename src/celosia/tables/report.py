@@ -29,6 +29,7 @@ from celosia.core.report import (
 )
 from celosia.tables.models import AverageRisk, Model, model_from_dict
 from celosia.tables.raw_columns import RawColumns
+from celosia.tables.releases.joint import JointOutcome
 from celosia.tables.solution import Solution, method_blocks
 from celosia.tables.units import UnitOutcome
 
@@ -52,6 +53,7 @@ def document(
     blocks += _promise(guarantee, models)
     blocks += _summary(solution, risk)
     blocks += _units(solution.units)
+    blocks += _joint(solution.joint)
     blocks += _risk(risk, before)
     blocks += _gauges(risk, models)
     blocks += [] if raw is None else _raw(raw, risk)
@@ -126,6 +128,30 @@ def _summary(solution: Solution, risk: RiskProfile) -> list[Block]:
                         largest=risk.largest,
                     ),
                 ),
+            ]
+        ),
+    ]
+
+
+def _joint(joint: JointOutcome | None) -> list[Block]:
+    """What the release is worth together with earlier ones of the same source."""
+    if joint is None:
+        return []
+    accepted = []
+    if joint.accepted is not None:
+        accepted = [(say("tables.report.joint_accepted"), joint.accepted)]
+    return [
+        Heading(say("tables.report.joint")),
+        Paragraph(say("tables.report.joint_words")),
+        Facts(
+            [
+                (say("tables.report.joint_earlier"), number(joint.earlier)),
+                (say("tables.report.joint_known"), number(joint.known)),
+                (say("tables.report.joint_smallest"), number(joint.smallest)),
+                (say("tables.report.joint_required"), number(joint.required)),
+                (say("tables.report.joint_below"), number(joint.below)),
+                (say("tables.report.joint_risk"), number(joint.average_risk, ".3%")),
+                *accepted,
             ]
         ),
     ]

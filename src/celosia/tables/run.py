@@ -6,6 +6,7 @@ declare (schema, models) -> protect (search, recode) -> release -> account (risk
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,9 +25,10 @@ from celosia.tables.coded_table import CodedTable, code_table
 from celosia.tables.metrics import Metric
 from celosia.tables.models import Model
 from celosia.tables.options import PublishOptions
-from celosia.tables.protection import protect
+from celosia.tables.protection import Protection, protect
 from celosia.tables.raw_columns import measure_raw
 from celosia.tables.release import TableRelease
+from celosia.tables.releases.series import ReleaseSeries
 from celosia.tables.schema import Role, Schema
 from celosia.tables.units import check_one_record_each
 
@@ -47,6 +49,8 @@ def publish(
     drop_suppressed: bool = False,
     accept_raw: str | Iterable[str] = (),
     reason: str | None = None,
+    releases: str | Path | None = None,
+    accept_joint: str | None = None,
     rng: Source | None = None,
     progress: Progress = silent,
 ) -> TableRelease:
@@ -70,6 +74,9 @@ def publish(
         drop_suppressed: leave suppressed records out instead of showing them as `*`.
         accept_raw: columns that are published as they are although records are unique on them.
         reason: why these columns are accepted; the certificate and the report keep it.
+        releases: a ledger of the releases of this source. The release is planned so that it stays
+            anonymous together with the earlier ones, refused if it does not, and recorded.
+        accept_joint: why joint classes that are too small are accepted; kept in the certificate.
         rng: where the shuffle draws from; a seeded source makes the release a simulation.
         progress: called as the work proceeds; may raise `Cancelled`.
 
@@ -99,31 +106,51 @@ def publish(
         drop_suppressed=drop_suppressed,
         accept_raw=accept_raw,
         reason=reason,
+        releases=releases,
+        accept_joint=accept_joint,
         rng=rng,
     )
     return publish_table(data, options, population=population, progress=progress)
 
 
 def publish_table(
-    data: Any, options: PublishOptions, *, population: Any = None, progress: Progress = silent
+    data: Any,
+    options: PublishOptions,
+    *,
+    population: Any = None,
+    record: bool = True,
+    progress: Progress = silent,
 ) -> TableRelease:
-    """As `publish`, with the options as one value."""
+    """As `publish`, with the options as one value.
+
+    Without `record` nothing is written into the ledger of releases, for a release that only looks.
+    """
     frame, table = code_data(data, options, population=population, progress=progress)
     progress(Step(Message("tables.stage.raw_columns"), 0))
     raw = measure_raw(frame.columns, options, count_in(frame))
-    protection = protect(table, options, progress)
-    progress(Step(Message("tables.stage.recoding"), 0))
+    with ReleaseSeries.open(frame, options) as series:
+        if series is None:
+            protection = protect(table, options, progress)
+        else:
+            protection = series.measured(table, protect(*series.plan(table), progress))
+        progress(Step(Message("tables.stage.recoding"), 0))
+        released, source_rows = _recode(frame, options, protection)
+        if raw is not None:
+            raw = raw.with_published(count_in(released)([released.columns])[0])
+        statements = account("celosia.publish", options, protection, raw)
+        if series is not None and record:
+            series.record(protection, statements["provenance"])
+    return TableRelease(data=released, source_rows=source_rows, **statements)
+
+
+def _recode(
+    frame: pl.DataFrame, options: PublishOptions, protection: Protection
+) -> tuple[pl.DataFrame, NDArray[np.int64]]:
+    """The rows as they are released, and the row of the table that each comes from."""
     recoded = frame.with_columns(protection.released)
     shown = pick(recoded, released_names(frame, options.schema))
     source_rows = _order(protection.hidden, options)
-    released = without_trace(shown[source_rows])
-    if raw is not None:
-        raw = raw.with_published(count_in(released)([released.columns])[0])
-    return TableRelease(
-        data=released,
-        source_rows=source_rows,
-        **account("celosia.publish", options, protection, raw),
-    )
+    return without_trace(shown[source_rows]), source_rows
 
 
 def code_data(
@@ -147,6 +174,8 @@ def check_out_of_core(options: PublishOptions) -> None:
         raise InputError("CEL-P111.relaxed_mondrian")
     if options.needs_population:
         raise InputError("CEL-P111.population")
+    if options.releases is not None:
+        raise InputError("CEL-P111.releases")
 
 
 def grouped_names(options: PublishOptions) -> list[str]:

@@ -12,6 +12,7 @@ from celosia.core.release import Provenance
 from celosia.core.release_report import seed_text
 from celosia.core.report import Block, Details, Facts, Heading, Paragraph
 from celosia.tables.recoding.search import Certificate
+from celosia.tables.releases.joint import JointOutcome
 from celosia.tables.units import UnitOutcome
 
 
@@ -51,6 +52,8 @@ class Solution:
     """The account of the lattice search; Mondrian and local recoding have none."""
     units: UnitOutcome | None = None
     """What becomes of people or households, where these are counted instead of records."""
+    joint: JointOutcome | None = None
+    """What the release is worth together with earlier ones of the same source."""
 
     @property
     def levels(self) -> tuple[int | None, ...]:
@@ -76,6 +79,7 @@ class Solution:
                 "class_sizes": {int(k): v for k, v in values["class_sizes"].items()},
                 "search": values["search"] and Certificate(**values["search"]),
                 "units": (units := values.get("units")) and UnitOutcome(**units),
+                "joint": (joint := values.get("joint")) and JointOutcome(**joint),
             }
         )
 

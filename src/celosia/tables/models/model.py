@@ -90,7 +90,7 @@ class Model(Method, ABC):
         Then a class that fails, if units with several values choose among these as they like,
         fails already if all of them choose the same one.
         """
-        return not self.needs_population
+        return not (self.needs_population or self.needs_information)
 
     @property
     def smallest(self) -> int:
@@ -100,6 +100,17 @@ class Model(Method, ABC):
     @abstractmethod
     def judge(self, classes: Classes) -> Verdict:
         """For each class, whether it meets the model, and how many of its records must go."""
+
+    def judge_units(self, classes: Classes) -> Verdict:
+        """As `judge`, of classes that count units: all records of a class must go, or none.
+
+        Why is said in `models.units`.
+        """
+        return Verdict(self.holds(classes), self._too_few_units(classes))
+
+    def _too_few_units(self, classes: Classes) -> NDArray[np.int64]:
+        must_go = np.where(classes.sizes < self.smallest, classes.sizes, 0)
+        return must_go
 
     @abstractmethod
     def promise(self) -> str:
@@ -139,26 +150,10 @@ def judge_all(classes: Classes, models: Sequence[Model]) -> Verdict:
     must_go = np.zeros(classes.sizes.size, dtype=np.int64)
     for model in models:
         if not model.judges_table:
-            verdict = model.judge(classes) if classes.units is None else judge_units(model, classes)
+            verdict = model.judge(classes) if classes.units is None else model.judge_units(classes)
             satisfied &= verdict.satisfied
             np.maximum(must_go, verdict.must_go, out=must_go)
     return Verdict(_kept_together(classes, satisfied, models), must_go)
-
-
-def judge_units(model: Model, classes: Classes) -> Verdict:
-    """What a model says of classes that count units; all records must go, or no number is known.
-
-    Why is said in `models.units`.
-    """
-    must_go = np.where(classes.sizes < model.smallest, classes.sizes, 0)
-    if not isinstance(model, SensitiveModel):
-        return Verdict(model.holds(classes), must_go)
-    satisfied = np.ones(classes.sizes.size, dtype=np.bool_)
-    name = model.histogram(classes).column.name
-    assert classes.units is not None
-    for chosen, histogram in classes.units[name].worst_cases():
-        satisfied[chosen] &= model.holds(Classes(classes.sizes[chosen], {name: histogram}))
-    return Verdict(satisfied, must_go)
 
 
 def _kept_together(
@@ -198,6 +193,15 @@ class SensitiveModel(Model):
         if self.column not in classes.histograms:
             raise InputError("CEL-P033", promise=self.promise(), column=self.column)
         return classes.histograms[self.column]
+
+    def judge_units(self, classes: Classes) -> Verdict:
+        """Whether the model holds whichever values units with several are given."""
+        satisfied = np.ones(classes.sizes.size, dtype=np.bool_)
+        name = self.histogram(classes).column.name
+        assert classes.units is not None
+        for chosen, histogram in classes.units[name].worst_cases():
+            satisfied[chosen] &= self.holds(Classes(classes.sizes[chosen], {name: histogram}))
+        return Verdict(satisfied, self._too_few_units(classes))
 
     def named(self, promise: str) -> str:
         """A promise with the column that it is about."""
