@@ -71,7 +71,8 @@ NEEDED = {
     "celosia.mechanisms": {"guarantees", "noise", "parameters", "values"},
     "celosia.queries.bounds": {"caps", "facts", "growth", "join_orders", "lineage", "stability"},
     "celosia.queries.emission": {
-        *("aggregates", "expression_types", "fixed_point", "relations", "target", "timestamps"),
+        *("aggregates", "expression_types", "fixed_point", "relations", "syntax", "target"),
+        "timestamps",
     },
     "celosia.queries.planning": {
         *("aggregates", "context", "contribution_bounding", "cost", "facts", "laplace", "plan"),

@@ -16,7 +16,11 @@ from sqlglot import exp, parse_one
 from celosia.core.errors import QueryRefused
 from celosia.queries import algebra
 from celosia.queries.bounds.lineage import Origin, as_column, find_origins
-from celosia.queries.emission.target import as_alias, column, identifier
+from celosia.queries.emission.syntax import (
+    as_alias,
+    column,
+    identifier,
+)
 from celosia.queries.policy.database import (
     LONGEST_TYPE,
     DatabaseColumns,

@@ -39,7 +39,11 @@ from celosia.core.errors import InputError
 from celosia.core.release import installed_version
 from celosia.engines.sql import DuckDBEngine
 from celosia.queries import catalogue
-from celosia.queries.emission.target import as_alias, column, identifier
+from celosia.queries.emission.syntax import (
+    as_alias,
+    column,
+    identifier,
+)
 from celosia.queries.ownership.paths import OwnerPath, owner_paths
 from celosia.queries.policy.database import DatabaseColumns
 from celosia.queries.policy.values import Policy, TablePolicy, policy_hash

@@ -16,7 +16,12 @@ from sqlglot import exp
 from celosia.core.randomness import Source
 from celosia.queries.algebra import PostProcessing
 from celosia.queries.emission.expression_types import infer_type
-from celosia.queries.emission.target import as_alias, column, identifier, integer_literal
+from celosia.queries.emission.syntax import (
+    as_alias,
+    column,
+    identifier,
+    integer_literal,
+)
 from celosia.queries.ownership.owners import unused_name
 from celosia.queries.planning.aggregates import RANKS, Derivation
 from celosia.queries.planning.plan import Bounds, Executor, GroupKeys, Plan, ReleasedValues, Step

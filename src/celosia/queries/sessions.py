@@ -15,14 +15,7 @@ from celosia.core.errors import InputError
 from celosia.queries.algebra import scans
 from celosia.queries.catalogue import Executor, make_text_cast, read_unique_columns
 from celosia.queries.declaration_checks import CheckRecord, check_owners, check_owners_of_tables
-from celosia.queries.emission.target import (
-    as_alias,
-    column,
-    group_by,
-    identifier,
-    integer_literal,
-    select_from,
-)
+from celosia.queries.emission import syntax
 from celosia.queries.policy import Policy, TablePolicy, database_url, policy_hash
 from celosia.queries.policy.database import DatabaseColumns
 from celosia.queries.policy.values import Graph
@@ -153,11 +146,11 @@ def find_referenced_tables(policy: Policy, names: Iterable[str]) -> list[TablePo
 
 
 def _is_unique(table: str, word: str, execute: Executor) -> bool:
-    filled = exp.Count(this=column(word))
-    different = exp.Count(this=exp.Distinct(expressions=[column(word)]))
+    filled = exp.Count(this=syntax.column(word))
+    different = exp.Count(this=exp.Distinct(expressions=[syntax.column(word)]))
     query = exp.Select(
-        expressions=[as_alias(exp.EQ(this=filled, expression=different), "is_unique")],
-        from_=exp.From(this=exp.Table(this=identifier(table))),
+        expressions=[syntax.as_alias(exp.EQ(this=filled, expression=different), "is_unique")],
+        from_=exp.From(this=exp.Table(this=syntax.identifier(table))),
     )
     ((found,),) = execute(query)
     return bool(found)
@@ -235,8 +228,8 @@ def make_public_counter(policy: Policy, execute: Executor) -> Callable[[str, str
         declared = policy.table(table)
         assert declared is not None
         assert declared.public
-        source = exp.From(this=exp.Table(this=identifier(declared.name)))
-        counted = as_alias(exp.Count(this=exp.Star()), "n")
+        source = exp.From(this=exp.Table(this=syntax.identifier(declared.name)))
+        counted = syntax.as_alias(exp.Count(this=exp.Star()), "n")
         if word is None:
             ((size,),) = execute(exp.Select(expressions=[counted], from_=source))
             return int(size)
@@ -244,12 +237,16 @@ def make_public_counter(policy: Policy, execute: Executor) -> Callable[[str, str
         assert spelled is not None
         word = spelled.name
         rows = exp.Select(
-            expressions=[column(word), counted],
+            expressions=[syntax.column(word), counted],
             from_=source,
-            where=exp.Where(this=exp.Not(this=exp.Is(this=column(word), expression=exp.Null()))),
+            where=exp.Where(
+                this=exp.Not(this=exp.Is(this=syntax.column(word), expression=exp.Null()))
+            ),
         )
-        most = exp.func("COALESCE", exp.Max(this=column("n")), integer_literal(0))
-        ((found,),) = execute(select_from(group_by(rows, [word]), [as_alias(most, "n")]))
+        most = exp.func("COALESCE", exp.Max(this=syntax.column("n")), syntax.integer_literal(0))
+        ((found,),) = execute(
+            syntax.select_from(syntax.group_by(rows, [word]), [syntax.as_alias(most, "n")])
+        )
         return int(found)
 
     return count

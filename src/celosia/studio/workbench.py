@@ -21,14 +21,9 @@ from celosia.studio.samples import Sample
 from celosia.studio.shell import show_error, visitor
 from celosia.studio.uploads import Brought
 from celosia.studio.visitors import Work
+from celosia.studio.widgets import method_form
 from celosia.studio.widgets.code import show_code
 from celosia.studio.widgets.job_progress import follow, start
-from celosia.studio.widgets.method_form import (
-    downloads,
-    method_cards,
-    parameter_controls,
-    sample_cards,
-)
 from celosia.studio.widgets.text import heading, lead, main_heading, quiet
 from celosia.studio.widgets.upload import SUFFIXES, upload
 from celosia.studio.worker import JobProgress, Task, task
@@ -111,7 +106,7 @@ def start_page(door: Door, *, title: str, about: str, bring: str, kinds: str) ->
         asked = task(door.prepare, folder=str(work.folder), brought=brought)
         begin(work, title, asked, door.address(work, door.first), saved=door.name)
 
-    sample_cards(door.samples, choose)
+    method_form.sample_cards(door.samples, choose)
     heading(bring)
     quiet(kinds)
     upload(lambda: visitor().new_work(door.name), arrived, suffixes=door.suffixes)
@@ -265,7 +260,7 @@ class Workbench:
             with ui.card().classes("w-full").props('data-test="chosen"'):
                 heading(card.title)
                 quiet(card.summary)
-                parameter_controls(
+                method_form.parameter_controls(
                     card.kind,
                     card.controls,
                     choice["parameters"],
@@ -345,7 +340,7 @@ class Workbench:
     def take_away(self, files: Sequence[File]) -> None:
         """The files of a result."""
         heading("Download")
-        downloads(self.work.id, files)
+        method_form.downloads(self.work.id, files)
 
     @staticmethod
     def same_elsewhere(texts: Sequence[tuple[str, str]], note: str = "") -> None:
@@ -397,7 +392,7 @@ class MethodChoice:
 
         @ui.refreshable
         def shown() -> None:
-            method_cards(families, cards, changed, label=_("Choose"), chosen=chosen())
+            method_form.method_cards(families, cards, changed, label=_("Choose"), chosen=chosen())
 
         self.form = ui.refreshable(form)
         self._cards = shown

@@ -15,7 +15,11 @@ from celosia.accounting.amounts import Spending
 from celosia.queries.algebra import Aggregate, Question, Scan
 from celosia.queries.emission import FixedPoint, histogram_query
 from celosia.queries.emission.relations import select
-from celosia.queries.emission.target import as_alias, column, integer_literal
+from celosia.queries.emission.syntax import (
+    as_alias,
+    column,
+    integer_literal,
+)
 from celosia.queries.ownership import attach_owners
 from celosia.queries.policy.values import ColumnPolicy, Policy, TablePolicy, Unit
 

@@ -19,12 +19,7 @@ from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
 
-from celosia.accounting.ledger.store import (
-    DatabaseDamagedError,
-    DatabaseReplacedError,
-    DatabaseUnavailableError,
-    Row,
-)
+from celosia.accounting.ledger import store
 from celosia.core.errors import InputError
 
 _IN_THE_WAY = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL})
@@ -40,7 +35,7 @@ class SqliteConnection:
     def __init__(self, raw: sqlite3.Connection) -> None:
         self.raw = raw
 
-    def execute(self, statement: str, **values: Any) -> Iterator[Row]:
+    def execute(self, statement: str, **values: Any) -> Iterator[store.Row]:
         """Run a statement, see `database.Connection`."""
         return self.raw.execute(statement, values)
 
@@ -93,9 +88,11 @@ class SqliteFile:
             self._check_identity()
             # The tables were made when the ledger was opened; without them it is another file.
             is_emptied = str(error).startswith("no such table")
-            raise (DatabaseReplacedError if is_emptied else DatabaseUnavailableError) from error
+            raise (
+                store.DatabaseReplacedError if is_emptied else store.DatabaseUnavailableError
+            ) from error
         except sqlite3.DatabaseError as error:
-            raise DatabaseDamagedError from error
+            raise store.DatabaseDamagedError from error
 
     def close(self) -> None:
         """Close the file; the last one who does empties the log of writes."""
@@ -131,7 +128,7 @@ class SqliteFile:
     def _check_identity(self) -> None:
         """Refuse to go on once the file of this name is another one, or none."""
         if self._identity is not None and _identity(self._path) != self._identity:
-            raise DatabaseReplacedError
+            raise store.DatabaseReplacedError
 
     def _roll_back(self, connection: SqliteConnection) -> None:
         """End a transaction that failed; a connection that cannot even do that is given up."""

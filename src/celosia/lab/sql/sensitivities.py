@@ -14,15 +14,7 @@ from celosia.core.messages import Message
 from celosia.core.progress import Progress
 from celosia.lab.findings import Row
 from celosia.lab.mechanisms.cells import compare_equal, compare_printed
-from celosia.lab.sql.flex import (
-    THESIS_FREQUENCIES,
-    FlexFacts,
-    flex_beta,
-    flex_smooth,
-    thesis_delta,
-    thesis_question,
-    thesis_sensitivity,
-)
+from celosia.lab.sql import flex
 from celosia.lab.sql.publication import BOUNDS, SENSITIVITIES, TRUTH
 from celosia.queries.algebra import Aggregate, Column, Join, Keys, Question, Relation, Scan
 from celosia.queries.bounds.elastic_sensitivity import elastic_sensitivity
@@ -42,27 +34,30 @@ def rows(progress: Progress) -> list[Row]:
 
 def _printed() -> Iterator[Row]:
     run = Message("lab.sql.sensitivities_as_printed")
-    yield compare_printed(run, "delta", "2.1874684e-10", thesis_delta())
+    yield compare_printed(run, "delta", "2.1874684e-10", flex.thesis_delta())
     yield compare_printed(
-        run, "lab.sparql.beta_at_epsilon_0_1", "0.00217995500591925", flex_beta(0.1, thesis_delta())
+        run,
+        "lab.sparql.beta_at_epsilon_0_1",
+        "0.00217995500591925",
+        flex.flex_beta(0.1, flex.thesis_delta()),
     )
     for joins, text in SENSITIVITIES.items():
-        found, _ = thesis_sensitivity(joins, epsilon=0.1)
+        found, _ = flex.thesis_sensitivity(joins, epsilon=0.1)
         yield compare_printed(run, Message("lab.sql.joins", joins=joins), text, found)
 
 
 def _twelve() -> Iterator[Row]:
     for (epsilon, joins), (text, farthest, scale) in BOUNDS.items():
         run = run_name(epsilon, joins)
-        found, distance = thesis_sensitivity(joins, epsilon=epsilon)
-        ours = smooth(thesis_growth(joins), beta=choose_beta(epsilon, thesis_delta()))
+        found, distance = flex.thesis_sensitivity(joins, epsilon=epsilon)
+        ours = smooth(thesis_growth(joins), beta=choose_beta(epsilon, flex.thesis_delta()))
         yield compare_printed(run, "lab.sql.smooth_bound", text, found)
         if farthest is not None:
             yield compare_equal(run, "lab.sql.distance_of_the_largest", farthest, distance)
         yield compare_printed(run, "lab.sql.scale_of_the_noise", scale, 2 * found / epsilon)
         yield compare_equal(run, "lab.sql.smooth_bound_by_our_search_of", found, float(ours.bound))
         yield compare_equal(run, "lab.sql.distance_by_our_search", distance, ours.distance)
-    worst = 2 * thesis_sensitivity(4, epsilon=1)[0]
+    worst = 2 * flex.thesis_sensitivity(4, epsilon=1)[0]
     yield compare_printed(
         run_name(1, 4), "lab.sql.scale_over_the_exact_answer", "17.54", worst / TRUTH
     )
@@ -75,22 +70,22 @@ def thesis_growth(joins: int, **frequencies: int) -> Growth:
         joins: from 1 to 4.
         frequencies: of columns of lineitem, other than those that the thesis gave.
     """
-    question = thesis_question(joins)
+    question = flex.thesis_question(joins)
     changed = {("lineitem", name): number for name, number in frequencies.items()}
-    facts = FlexFacts({**THESIS_FREQUENCIES, **changed})
+    facts = flex.FlexFacts({**flex.THESIS_FREQUENCIES, **changed})
     return elastic_sensitivity(question, question.aggregates[0], facts=facts, rule="elastic").growth
 
 
 def _corrections() -> Iterator[Row]:
     run = Message("lab.sql.corrections")
-    early, _ = flex_smooth(bimodal(), epsilon=3.5, delta=1e-6)
+    early, _ = flex.flex_smooth(bimodal(), epsilon=3.5, delta=1e-6)
     whole = smooth(bimodal(), beta=Fraction(3.5 / (2 * log(2e6))))
     yield compare_equal(run, "lab.sql.two_peaks_search_that_ends_at", 27000.0, early)
     yield compare_printed(
         run, "lab.sql.two_peaks_largest_bound_of_all", "42624.016", float(whole.bound)
     )
     yield compare_equal(run, "lab.sql.two_peaks_its_distance", 16, whole.distance)
-    early, _ = flex_smooth(bushy(), epsilon=0.1, delta=1e-8)
+    early, _ = flex.flex_smooth(bushy(), epsilon=0.1, delta=1e-8)
     whole = smooth(bushy(), beta=choose_beta(0.1, 1e-8))
     yield compare_printed(run, "lab.sql.bushy_join_search_that_ends_at", "1.0e12", early)
     yield compare_printed(
@@ -102,7 +97,9 @@ def _corrections() -> Iterator[Row]:
         yield compare_printed(
             run, Message("lab.sql.noise_of_cells_that_beta_allows", cells=cells), text, found
         )
-    found, _ = flex_smooth(thesis_growth(2, orderkey=7), epsilon=0.1, delta=thesis_delta())
+    found, _ = flex.flex_smooth(
+        thesis_growth(2, orderkey=7), epsilon=0.1, delta=flex.thesis_delta()
+    )
     cell = Message("lab.sql.2_joins_7_lines_an_order")
     yield compare_printed(run, cell, "120376.38", found)
 
@@ -129,7 +126,7 @@ def bushy() -> Growth:
 
 def _growth(source: Relation, frequencies: Mapping[str, int]) -> Growth:
     count = Aggregate("rows", "n")
-    facts = FlexFacts({_named(name): number for name, number in frequencies.items()})
+    facts = flex.FlexFacts({_named(name): number for name, number in frequencies.items()})
     return elastic_sensitivity(
         Question(source, (count,)), count, facts=facts, rule="elastic"
     ).growth

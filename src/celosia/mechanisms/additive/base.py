@@ -16,21 +16,15 @@ from numpy.typing import NDArray
 from celosia.core.errors import InputError
 from celosia.core.numbers import exact
 from celosia.core.randomness import Source
+from celosia.mechanisms import parameters
 from celosia.mechanisms.grid import FARTHEST, WHOLE, Grid, check_grid, off_grid
 from celosia.mechanisms.mechanism import Measurement, Mechanism
 from celosia.mechanisms.noise import Law
 from celosia.mechanisms.noise.laws import MOST as WIDEST
-from celosia.mechanisms.parameters import (
-    check_confidence,
-    check_error,
-    check_whole,
-    field_of,
-    whole_number,
-)
 from celosia.mechanisms.values import array_of
 
 MOST_COORDINATES = 2**31
-DIMENSION = whole_number(most=MOST_COORDINATES)
+DIMENSION = parameters.whole_number(most=MOST_COORDINATES)
 """How many coordinates an answer has."""
 
 
@@ -188,8 +182,8 @@ class AdditiveMechanism(Mechanism[Scalar | Vector, Number | NDArray[Kind]], Gene
 
         The other way round from `accuracy`: `1 - (1 - p)^size`, which the union bound exceeds.
         """
-        check_whole(size, name="size")
-        steps = check_error(error) // self.resolution.step - self._rounding
+        parameters.check_whole(size, name="size")
+        steps = parameters.check_error(error) // self.resolution.step - self._rounding
         if steps < 0:
             return 1.0
         return -expm1(size * log1p(-min(2 * self.law.tail(steps + 1), 1 - 1e-16)))
@@ -212,15 +206,15 @@ class AdditiveMechanism(Mechanism[Scalar | Vector, Number | NDArray[Kind]], Gene
         return 0
 
     def _bound(self, confidence: float, size: int) -> int:
-        check_whole(size, name="size")
-        return self.law.bound(check_confidence(confidence), size=size)
+        parameters.check_whole(size, name="size")
+        return self.law.bound(parameters.check_confidence(confidence), size=size)
 
 
 @dataclass(frozen=True, kw_only=True)
 class IntegerMechanism(AdditiveMechanism[int, np.int64]):
     """Noise on whole numbers, which need no rounding: one number, or any number of them."""
 
-    dimension: int | None = field_of(DIMENSION, None)
+    dimension: int | None = parameters.field_of(DIMENSION, None)
     """How many numbers an answer has; None for any number, which costs the same."""
 
     def _points(self, x: Scalar | Vector) -> NDArray[np.int64]:
@@ -236,7 +230,7 @@ class GridMechanism(AdditiveMechanism[float, np.float64]):
 
     grid: Grid | None = None
     """The points that answers are released on; a fine one is chosen where none is given."""
-    dimension: int = field_of(DIMENSION, 1)
+    dimension: int = parameters.field_of(DIMENSION, 1)
     """How many numbers an answer has."""
 
     def check(self) -> None:

@@ -19,14 +19,8 @@ from celosia.accounting.losses import Loss
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.neighbours import ADD_REMOVE, Neighbours, Relation
 from celosia.core.randomness import Source
+from celosia.mechanisms import parameters
 from celosia.mechanisms.mechanism import Input, Measurement, Mechanism, Output
-from celosia.mechanisms.parameters import (
-    LEAST_EPSILON,
-    check_epsilon,
-    check_whole,
-    field_of,
-    whole_number,
-)
 from celosia.mechanisms.statistics.columns import Rows, key_codes
 
 ROW = Neighbours().unit
@@ -47,7 +41,7 @@ def at_most(units: Rows, rows_per_unit: int, *, rng: Source) -> NDArray[np.bool_
     Raises:
         InputError: CEL-I060 not a number of rows; CEL-M080, CEL-M083 not a column of units.
     """
-    check_whole(rows_per_unit, name="rows_per_unit")
+    parameters.check_whole(rows_per_unit, name="rows_per_unit")
     codes = key_codes(units)
     # Sorting a random order by unit, and keeping that order within it, shuffles each unit's rows.
     order = rng.permutation(codes.size)
@@ -97,7 +91,7 @@ class PerUnit(Mechanism[Input, Output]):
 
     mechanism: Mechanism[Input, Output]
     """The mechanism for one row, with the epsilon that is meant for a whole unit."""
-    rows_per_unit: int = field_of(whole_number(most=2**20))
+    rows_per_unit: int = parameters.field_of(parameters.whole_number(most=2**20))
     unit: str = "customer"
     neighbours: Neighbours = field(init=False, default=Neighbours())
 
@@ -125,7 +119,8 @@ class PerUnit(Mechanism[Input, Output]):
     def inner(self) -> Mechanism[Input, Output]:
         """The mechanism that runs: for one row more or less, with its share of epsilon."""
         changed: dict[str, Any] = {
-            "epsilon": check_epsilon(getattr(self.mechanism, "epsilon", None)) / self.steps,
+            "epsilon": parameters.check_epsilon(getattr(self.mechanism, "epsilon", None))
+            / self.steps,
             "neighbours": ADD_REMOVE,
         }
         return replace(self.mechanism, **changed)
@@ -162,7 +157,9 @@ class PerUnit(Mechanism[Input, Output]):
 
     def _with_price(self, price: Fraction) -> Self:
         # Each row's share must be an epsilon itself.
-        changed: dict[str, Any] = {"epsilon": float(max(price, LEAST_EPSILON * self.steps))}
+        changed: dict[str, Any] = {
+            "epsilon": float(max(price, parameters.LEAST_EPSILON * self.steps))
+        }
         return replace(self, mechanism=replace(self.mechanism, **changed))
 
 

@@ -11,14 +11,9 @@ import numpy as np
 
 from celosia.accounting.losses import ApproximateLoss
 from celosia.core.randomness import Source
+from celosia.mechanisms import parameters
 from celosia.mechanisms.mechanism import Measurement
 from celosia.mechanisms.noise import DiscreteLaplace
-from celosia.mechanisms.parameters import (
-    DELTA,
-    check_confidence,
-    field_of,
-    whole_number,
-)
 from celosia.mechanisms.statistics.columns import Key, Rows, key_counts
 from celosia.mechanisms.statistics.statistic import Statistic, laplace_hiding
 
@@ -63,8 +58,8 @@ class KeyHistogram(Statistic[dict[Key, int]]):
     # q' <= 1. Both are at most 1 - (1-p)^m = delta. The relation is symmetric, so the other
     # direction is the same statement.
 
-    delta: float = field_of(DELTA)
-    keys_per_unit: int = field_of(whole_number(most=2**20), 1)
+    delta: float = parameters.field_of(parameters.DELTA)
+    keys_per_unit: int = parameters.field_of(parameters.whole_number(most=2**20), 1)
 
     @property
     def sensitivity(self) -> float:
@@ -124,7 +119,9 @@ class KeyHistogram(Statistic[dict[Key, int]]):
 
     def accuracy(self, confidence: float = 0.95, *, size: int = 1) -> float:
         """An error that none of `size` keys exceeds with this confidence; missing keys are 0."""
-        return float(self.threshold + self.noise.bound(check_confidence(confidence), size=size))
+        return float(
+            self.threshold + self.noise.bound(parameters.check_confidence(confidence), size=size)
+        )
 
     def interval(
         self, measurement: Measurement[dict[Key, int]], confidence: float = 0.95
@@ -134,7 +131,7 @@ class KeyHistogram(Statistic[dict[Key, int]]):
         For each key by itself: it is released with bounds that miss its exact count with a chance
         of at most 1 - confidence. How many keys there are is private, so no more can be said.
         """
-        error = self.noise.bound(check_confidence(confidence))
+        error = self.noise.bound(parameters.check_confidence(confidence))
         return (
             {key: max(1, count - error) for key, count in measurement.value.items()},
             {key: max(1, count + error) for key, count in measurement.value.items()},

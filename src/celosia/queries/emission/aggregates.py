@@ -22,8 +22,7 @@ from celosia.queries.bounds.lineage import column_expression
 from celosia.queries.emission.expression_types import infer_type
 from celosia.queries.emission.fixed_point import FixedPoint
 from celosia.queries.emission.relations import select, write_expression
-from celosia.queries.emission.target import (
-    Target,
+from celosia.queries.emission.syntax import (
     as_alias,
     column,
     group_by,
@@ -32,6 +31,7 @@ from celosia.queries.emission.target import (
     order_by,
     select_from,
 )
+from celosia.queries.emission.target import Target
 from celosia.queries.emission.timestamps import as_key
 from celosia.queries.ownership import OwnedRelation
 

@@ -23,8 +23,7 @@ from celosia.queries.emission import truncation
 from celosia.queries.emission.aggregates import EXACT, NO_SUMS, FlatQuery, GroupKeys, aggregate_rows
 from celosia.queries.emission.deferred_joins import defer_owner_join
 from celosia.queries.emission.fixed_point import FixedPoint
-from celosia.queries.emission.target import (
-    Target,
+from celosia.queries.emission.syntax import (
     as_alias,
     at_most,
     column,
@@ -33,6 +32,7 @@ from celosia.queries.emission.target import (
     row_number,
     select_from,
 )
+from celosia.queries.emission.target import Target
 from celosia.queries.ownership import OwnedRelation
 
 Ladders = Sequence[Sequence[int]]

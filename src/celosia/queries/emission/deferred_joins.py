@@ -16,7 +16,10 @@ from sqlglot import exp
 from celosia.queries.algebra import Column, Filter, Join, Question, Relation, Scan, SemiJoin
 from celosia.queries.emission.aggregates import FlatQuery
 from celosia.queries.emission.relations import table_source
-from celosia.queries.emission.target import column, select_from
+from celosia.queries.emission.syntax import (
+    column,
+    select_from,
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,8 @@ from math import ceil, floor
 from sqlglot import exp
 
 from celosia.core.errors import InputError
-from celosia.queries.emission.target import Target, integer_literal
+from celosia.queries.emission.syntax import integer_literal
+from celosia.queries.emission.target import Target
 
 FARTHEST = 2**62
 """Steps that a value may lie from zero: 2^64 such values still add up within 128 bits."""

@@ -19,16 +19,15 @@ from sqlglot import exp
 
 from celosia.core.errors import InputError
 from celosia.queries.algebra import Question
-from celosia.queries.emission import aggregates
+from celosia.queries.emission import aggregates, truncation
 from celosia.queries.emission.fixed_point import FixedPoint
-from celosia.queries.emission.target import Target, as_alias, column, group_by, select_from
-from celosia.queries.emission.truncation import (
-    check_limits,
-    clip,
-    count_by_level,
-    flatten_single_owner,
-    people_at,
+from celosia.queries.emission.syntax import (
+    as_alias,
+    column,
+    group_by,
+    select_from,
 )
+from celosia.queries.emission.target import Target
 from celosia.queries.ownership import OwnedRelation
 
 
@@ -58,7 +57,7 @@ def contribution_levels_query(
         InputError: CEL-Q130 caps, CEL-Q130 a distinct count of values that people share.
         QueryRefused: CEL-Q120 rows that belong to several people, CEL-Q120 rows without a name.
     """
-    ladders = [check_limits(each) for each in caps]
+    ladders = [truncation.check_limits(each) for each in caps]
     flat = _flatten(question, owned, target, fixed, group_keys)
     words = [word for word, _ in flat.aggregates]
     # Ends at 2^53 are beyond all caps.
@@ -67,7 +66,7 @@ def contribution_levels_query(
     if any(_may_cancel(flat, word) for word in words):
         sizes: list[exp.Expr] = [
             # No size above the last cap matters: 2^20 groups of at most 2^62 stay within 128 bits.
-            as_alias(exp.Sum(this=clip(exp.Abs(this=column(word)), ladder[-1])), word)
+            as_alias(exp.Sum(this=truncation.clip(exp.Abs(this=column(word)), ladder[-1])), word)
             for word, ladder in zip(words, ladders, strict=True)
         ]
         entries = aggregates.aggregate_rows(fast, rows, [*flat.keys, "owner_1"])
@@ -75,9 +74,11 @@ def contribution_levels_query(
     else:
         # All rows of a person at once: to add up over groups is to add up.
         people = aggregates.aggregate_rows(fast, rows, ["owner_1"])
-    levels = count_by_level(people, ladders, [False] * len(ladders), target)
+    levels = truncation.count_by_level(people, ladders, [False] * len(ladders), target)
     columns: list[exp.Expr] = [
-        as_alias(aggregates.zero_if_null(people_at(place, level)), f"people_{place}_{level}")
+        as_alias(
+            aggregates.zero_if_null(truncation.people_at(place, level)), f"people_{place}_{level}"
+        )
         for place, ladder in enumerate(ladders, start=1)
         for level, _ in enumerate(ladder, start=1)
     ]
@@ -107,7 +108,7 @@ def truncated_groups_query(
         InputError: CEL-Q130 the cap, CEL-Q130 not one aggregate, or one that people share.
         QueryRefused: CEL-Q120 rows that belong to several people, CEL-Q120 rows without a name.
     """
-    (limit,) = check_limits([cap])
+    (limit,) = truncation.check_limits([cap])
     if len(question.aggregates) != 1:
         raise InputError(
             "CEL-Q130.one_at_a_time_truncated_groups", aggregate_count=len(question.aggregates)
@@ -130,7 +131,7 @@ def _excess(flat: aggregates.FlatQuery, cap: int) -> exp.Select:
     entries = aggregates.aggregate_rows(
         flat, rows.where(above, copy=False), [*flat.keys, "owner_1"]
     )
-    size = clip(exp.Abs(this=column("value_1")), cap)
+    size = truncation.clip(exp.Abs(this=column("value_1")), cap)
     order = [flat.target.hash_values([*keys, column("owner_1")]), *keys]
     upto = exp.Window(
         this=exp.Sum(this=size),
@@ -147,7 +148,9 @@ def _excess(flat: aggregates.FlatQuery, cap: int) -> exp.Select:
         [*keys, column("value_1"), as_alias(size.copy(), "size"), as_alias(upto, "upto")],
     )
     before = exp.Paren(this=exp.Sub(this=column("upto"), expression=column("size")))
-    kept = exp.Sub(this=clip(column("upto"), cap), expression=clip(before, cap))
+    kept = exp.Sub(
+        this=truncation.clip(column("upto"), cap), expression=truncation.clip(before, cap)
+    )
     is_negative = exp.LT(this=column("value_1"), expression=exp.Literal.number(0))
     left = exp.Case(
         ifs=[exp.If(this=is_negative, true=exp.Neg(this=exp.Paren(this=kept)))],
@@ -195,4 +198,4 @@ def _flatten(
     for each in question.aggregates:
         if each.kind == "distinct" and not owned.is_determined_by(each.argument):
             raise InputError("CEL-Q130.one_at_a_time_shared_values_by_group")
-    return flatten_single_owner(question, owned, target, fixed, group_keys)
+    return truncation.flatten_single_owner(question, owned, target, fixed, group_keys)

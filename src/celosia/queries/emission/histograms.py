@@ -14,10 +14,10 @@ from typing import Literal
 from sqlglot import exp
 
 from celosia.queries.algebra import Aggregate, Question
+from celosia.queries.emission import truncation
 from celosia.queries.emission.aggregates import NO_SUMS, FlatQuery, GroupKeys
 from celosia.queries.emission.fixed_point import FixedPoint
-from celosia.queries.emission.target import (
-    Target,
+from celosia.queries.emission.syntax import (
     as_alias,
     at_most,
     column,
@@ -27,11 +27,7 @@ from celosia.queries.emission.target import (
     row_number,
     select_from,
 )
-from celosia.queries.emission.truncation import (
-    check_limits,
-    flatten_single_owner,
-    keep_first_groups,
-)
+from celosia.queries.emission.target import Target
 from celosia.queries.ownership import OwnedRelation
 
 Extreme = Literal["minimum", "maximum"]
@@ -68,7 +64,7 @@ def histogram_query(
     flat = _flat(question, owned, fixed, target, group_keys, followed=bool(extreme or most))
     rows = _rows(flat, extreme)
     if most is not None:
-        rows = _sample_rows(rows, flat, check_limits([most])[0])
+        rows = _sample_rows(rows, flat, truncation.check_limits([most])[0])
     by = [*flat.keys, "value_1"]
     counted = as_alias(exp.Count(this=exp.Star()), "n")
     return order_by(group_by(select_from(rows, [*map(column, by), counted]), by), by)
@@ -92,7 +88,7 @@ def people_by_rows_query(
         InputError: CEL-Q130 `most` is not a whole number.
         QueryRefused: CEL-Q120 rows that belong to several people, CEL-Q120 rows without a name.
     """
-    (limit,) = check_limits([most])
+    (limit,) = truncation.check_limits([most])
     flat = _flat(question, owned, fixed, target, group_keys, followed=True)
     held = exp.func("LEAST", exp.Count(this=exp.Star()), integer_literal(limit))
     people = group_by(select_from(_rows(flat, extreme), [as_alias(held, "held")]), ["owner_1"])
@@ -120,13 +116,13 @@ def people_by_key_query(
         flat = FlatQuery(question=asked, target=target, fixed=NO_SUMS)
         people: exp.Expr = exp.Count(this=exp.Star())
     else:
-        flat = flatten_single_owner(asked, owned, target, NO_SUMS, None)
+        flat = truncation.flatten_single_owner(asked, owned, target, NO_SUMS, None)
         people = exp.Count(this=exp.Distinct(expressions=[column("owner_1")]))
     rows = select_from(flat.rows(), [exp.Star()])
     for key in flat.keys:
         rows.where(_is_filled(key), copy=False)
     if owned is not None:
-        rows = keep_first_groups(rows, flat, groups)
+        rows = truncation.keep_first_groups(rows, flat, groups)
     made = group_by(
         select_from(rows, [*map(column, flat.keys), as_alias(people, "people")]), flat.keys
     )
@@ -146,7 +142,7 @@ def _flat(
     summed = Question(question.source, (Aggregate("sum", "n", asked.argument),), question.keys)
     if followed:
         assert owned is not None, "only rows with owners can be reduced by owner"
-        return flatten_single_owner(summed, owned, target, {"n": fixed}, group_keys)
+        return truncation.flatten_single_owner(summed, owned, target, {"n": fixed}, group_keys)
     return FlatQuery(
         question=summed, target=target, owned=owned, fixed={"n": fixed}, group_keys=group_keys
     )

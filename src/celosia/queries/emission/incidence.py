@@ -19,8 +19,7 @@ from celosia.queries.algebra import Aggregate, Column, Question
 from celosia.queries.bounds.lineage import column_expression
 from celosia.queries.emission.aggregates import NO_SUMS, FlatQuery, aggregate_rows, zero_if_null
 from celosia.queries.emission.fixed_point import FixedPoint
-from celosia.queries.emission.target import (
-    Target,
+from celosia.queries.emission.syntax import (
     as_alias,
     column,
     group_by,
@@ -29,6 +28,7 @@ from celosia.queries.emission.target import (
     order_by,
     select_from,
 )
+from celosia.queries.emission.target import Target
 from celosia.queries.emission.truncation import check_identified
 from celosia.queries.ownership import OwnedRelation
 

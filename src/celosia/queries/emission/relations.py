@@ -35,19 +35,9 @@ from sqlglot import exp
 
 from celosia.queries.algebra import DerivedTable, Filter, Join, Relation, Scan, SemiJoin, UnionAll
 from celosia.queries.bounds.lineage import column_expression
+from celosia.queries.emission import syntax
 from celosia.queries.emission.expression_types import infer_type
-from celosia.queries.emission.target import (
-    Dialect,
-    Target,
-    as_alias,
-    at_most,
-    column,
-    group_by,
-    identifier,
-    integer_literal,
-    row_number,
-    select_from,
-)
+from celosia.queries.emission.target import Dialect, Target
 from celosia.queries.emission.timestamps import DATE_TYPES, as_timestamp
 from celosia.queries.policy.values import ColumnPolicy, TablePolicy
 
@@ -60,13 +50,14 @@ def table_source(table: str, *, alias: str, target: Target) -> exp.Expr:
     declared = target.table(table)
     if declared.name in target.views:
         query = target.views[declared.name].copy()
-        return exp.Subquery(this=query, alias=exp.TableAlias(this=identifier(alias)))
+        return exp.Subquery(this=query, alias=exp.TableAlias(this=syntax.identifier(alias)))
     if not _caps(declared):
         return exp.Table(
-            this=identifier(declared.name), alias=exp.TableAlias(this=identifier(alias))
+            this=syntax.identifier(declared.name),
+            alias=exp.TableAlias(this=syntax.identifier(alias)),
         )
     rows = _kept_rows(_CappedTable(declared, target.dialect, target))
-    made = exp.Subquery(this=rows, alias=exp.TableAlias(this=identifier(alias)))
+    made = exp.Subquery(this=rows, alias=exp.TableAlias(this=syntax.identifier(alias)))
     made.meta[CAPPED] = declared.name
     return made
 
@@ -96,14 +87,19 @@ def _kept_rows(capped: _CappedTable) -> exp.Union:
     # row that comes pushes out at most one row of each value that it shares (`table_changes`).
     # A unique column orders rows as well as all columns do, and faster.
     unique = [each.name for each in declared.columns if each.unique][:1] or columns
-    order = [target.hash_values([column(each) for each in unique]), *map(column, unique)]
+    order = [
+        target.hash_values([syntax.column(each) for each in unique]),
+        *map(syntax.column, unique),
+    ]
     for number, cap in enumerate(caps):
-        place = row_number([column(cap.name)], [each.copy() for each in order])
-        many.select(exp.Alias(this=place, alias=identifier(f"celosia_place_{number}")), copy=False)
-    kept = select_from(many, [column(each) for each in columns])
+        place = syntax.row_number([syntax.column(cap.name)], [each.copy() for each in order])
+        many.select(
+            exp.Alias(this=place, alias=syntax.identifier(f"celosia_place_{number}")), copy=False
+        )
+    kept = syntax.select_from(many, [syntax.column(each) for each in columns])
     for number, cap in enumerate(caps):
         assert cap.most is not None
-        place_fits = at_most(column(f"celosia_place_{number}"), cap.most)
+        place_fits = syntax.at_most(syntax.column(f"celosia_place_{number}"), cap.most)
         kept.where(exp.or_(_is_null(cap.name), place_fits), copy=False)
     return exp.Union(this=few, expression=kept, distinct=False)
 
@@ -114,14 +110,14 @@ def _caps(declared: TablePolicy) -> list[ColumnPolicy]:
 
 def _rows(table: str, columns: list[str], condition: exp.Expr) -> exp.Select:
     return exp.Select(
-        expressions=[column(each) for each in columns],
-        from_=exp.From(this=exp.Table(this=identifier(table))),
+        expressions=[syntax.column(each) for each in columns],
+        from_=exp.From(this=exp.Table(this=syntax.identifier(table))),
         where=exp.Where(this=condition),
     )
 
 
 def _is_null(word: str) -> exp.Expr:
-    return exp.Is(this=column(word), expression=exp.Null())
+    return exp.Is(this=syntax.column(word), expression=exp.Null())
 
 
 def _is_crowded(table: str, caps: list[ColumnPolicy]) -> exp.Expr:
@@ -132,10 +128,10 @@ def _is_crowded(table: str, caps: list[ColumnPolicy]) -> exp.Expr:
     tests = []
     for cap in caps:
         assert cap.most is not None
-        crowd = group_by(_rows(table, [cap.name], exp.not_(_is_null(cap.name))), [cap.name])
+        crowd = syntax.group_by(_rows(table, [cap.name], exp.not_(_is_null(cap.name))), [cap.name])
         size = exp.Count(this=exp.Star())
-        crowd.set("having", exp.Having(this=exp.not_(at_most(size, cap.most))))
-        among = exp.In(this=column(cap.name), query=exp.Subquery(this=crowd))
+        crowd.set("having", exp.Having(this=exp.not_(syntax.at_most(size, cap.most))))
+        among = exp.In(this=syntax.column(cap.name), query=exp.Subquery(this=crowd))
         tests.append(exp.func("COALESCE", among, exp.false()))
     return exp.or_(*tests)
 
@@ -208,7 +204,7 @@ def _body(relation: Relation, target: Target) -> _Body:
             partners = _Body(
                 other.sources, (*other.conditions, *_join_conditions(relation, target))
             )
-            found: exp.Expr = exp.Exists(this=partners.select([integer_literal(1)]))
+            found: exp.Expr = exp.Exists(this=partners.select([syntax.integer_literal(1)]))
             test = exp.Not(this=found) if negated else found
             return _Body(one.sources, (*one.conditions, test))
         case DerivedTable(source=source, alias=alias):
@@ -260,10 +256,10 @@ def _align_dates(parts: tuple[DerivedTable, ...], target: Target) -> list[Derive
 
 def _columns(derived: DerivedTable, target: Target) -> list[exp.Expr]:
     return [
-        as_alias(write_expression(each.expression, derived.source, target=target), each.name)
+        syntax.as_alias(write_expression(each.expression, derived.source, target=target), each.name)
         for each in derived.columns
     ]
 
 
 def _subquery(query: exp.Query, alias: str) -> exp.Subquery:
-    return exp.Subquery(this=query, alias=exp.TableAlias(this=identifier(alias)))
+    return exp.Subquery(this=query, alias=exp.TableAlias(this=syntax.identifier(alias)))

@@ -17,7 +17,8 @@ from celosia.core.errors import QueryRefused
 from celosia.queries.algebra import Relation
 from celosia.queries.emission import timestamps
 from celosia.queries.emission.expression_types import NUMBER, ExpressionWriter
-from celosia.queries.emission.target import Target, integer_literal
+from celosia.queries.emission.syntax import integer_literal
+from celosia.queries.emission.target import Target
 
 WHOLE_DOUBLES = 2**52
 """From here on all doubles are whole, and CEIL need not look."""

@@ -26,8 +26,7 @@ from celosia.core.numbers import whole as as_whole
 from celosia.queries.algebra import Question
 from celosia.queries.emission import aggregates
 from celosia.queries.emission.fixed_point import FARTHEST, FixedPoint
-from celosia.queries.emission.target import (
-    Target,
+from celosia.queries.emission.syntax import (
     as_alias,
     at_most,
     column,
@@ -37,6 +36,7 @@ from celosia.queries.emission.target import (
     row_number,
     select_from,
 )
+from celosia.queries.emission.target import Target
 from celosia.queries.ownership import OwnedRelation
 
 

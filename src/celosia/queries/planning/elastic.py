@@ -18,7 +18,7 @@ from celosia.queries.bounds.facts import DeclaredFacts, Facts
 from celosia.queries.bounds.noise import smooth_noise
 from celosia.queries.bounds.smooth_sensitivity import choose_beta, smooth
 from celosia.queries.emission import count_query, grouped_query
-from celosia.queries.emission.target import (
+from celosia.queries.emission.syntax import (
     as_alias,
     column,
     group_by,

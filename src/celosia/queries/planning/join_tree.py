@@ -20,16 +20,8 @@ from sqlglot import exp
 
 from celosia.queries.algebra import Column, Filter, Relation, aliases
 from celosia.queries.bounds.lineage import column_expression
-from celosia.queries.emission import Target
+from celosia.queries.emission import Target, syntax
 from celosia.queries.emission.relations import select, write_expression
-from celosia.queries.emission.target import (
-    as_alias,
-    column,
-    group_by,
-    identifier,
-    integer_literal,
-    select_from,
-)
 from celosia.queries.planning.join_blocks import (
     JoinBlock,
     Pairs,
@@ -81,7 +73,7 @@ class _Node:
     alias: str
 
     def column(self, each: Column) -> exp.Column:
-        return column(self.names[each], self.alias)
+        return syntax.column(self.names[each], self.alias)
 
     def holds(self, each: Column) -> bool:
         return each in self.names
@@ -99,13 +91,14 @@ def _make_node(
     words = {each: f"part_{place}" for place, each in enumerate(sorted(needed, key=str), start=1)}
     inner = select(
         rows,
-        [as_alias(column_expression(each), word) for each, word in words.items()]
-        or [as_alias(integer_literal(1), "one")],
+        [syntax.as_alias(column_expression(each), word) for each, word in words.items()]
+        or [syntax.as_alias(syntax.integer_literal(1), "one")],
         target=target,
     )
-    counted = as_alias(target.cast(exp.Count(this=exp.Star()), "wide"), WEIGHT)
-    query = group_by(
-        select_from(inner, [*map(column, words.values()), counted]), list(words.values())
+    counted = syntax.as_alias(target.cast(exp.Count(this=exp.Star()), "wide"), WEIGHT)
+    query = syntax.group_by(
+        syntax.select_from(inner, [*map(syntax.column, words.values()), counted]),
+        list(words.values()),
     )
     return _Node(query, words, min(mine))
 
@@ -143,12 +136,12 @@ def _merge_nodes(
     kept = [each for each in home if each in set(needed)]
     words = {each: f"part_{place}" for place, each in enumerate(sorted(kept, key=str), start=1)}
     columns: list[exp.Expr] = [
-        as_alias(home[each].column(each), word) for each, word in words.items()
+        syntax.as_alias(home[each].column(each), word) for each, word in words.items()
     ]
-    weights: list[exp.Expr] = [column(WEIGHT, each.alias) for each in nodes]
+    weights: list[exp.Expr] = [syntax.column(WEIGHT, each.alias) for each in nodes]
     weight = reduce(lambda one, other: exp.Mul(this=one, expression=other), weights)
     rows = exp.Select(
-        expressions=[*columns, as_alias(weight, WEIGHT)],
+        expressions=[*columns, syntax.as_alias(weight, WEIGHT)],
         from_=exp.From(this=_source(nodes[0])),
         joins=[exp.Join(this=_source(each)) for each in nodes[1:]],
     )
@@ -162,9 +155,10 @@ def _merge_nodes(
     ]
     if tests:
         rows.set("where", exp.Where(this=exp.and_(*tests, copy=False)))
-    summed = as_alias(exp.Sum(this=column(WEIGHT)), WEIGHT)
-    query = group_by(
-        select_from(rows, [*map(column, words.values()), summed]), list(words.values())
+    summed = syntax.as_alias(exp.Sum(this=syntax.column(WEIGHT)), WEIGHT)
+    query = syntax.group_by(
+        syntax.select_from(rows, [*map(syntax.column, words.values()), summed]),
+        list(words.values()),
     )
     return _Node(query, words, nodes[0].alias)
 
@@ -172,37 +166,38 @@ def _merge_nodes(
 def _final_query(node: _Node, names: Names, target: Target) -> exp.Select:
     """By the visible columns only, under their names."""
     words = [node.names[each] for each in names]
-    summed = as_alias(target.cast(exp.Sum(this=column(WEIGHT)), "whole"), WEIGHT)
+    summed = syntax.as_alias(target.cast(exp.Sum(this=syntax.column(WEIGHT)), "whole"), WEIGHT)
     columns: list[exp.Expr] = [
-        as_alias(column(word), shown) for word, shown in zip(words, names.values(), strict=True)
+        syntax.as_alias(syntax.column(word), shown)
+        for word, shown in zip(words, names.values(), strict=True)
     ]
-    return group_by(select_from(node.query, [*columns, summed]), words)
+    return syntax.group_by(syntax.select_from(node.query, [*columns, summed]), words)
 
 
 def _source(node: _Node) -> exp.Subquery:
-    return exp.Subquery(this=node.query, alias=exp.TableAlias(this=identifier(node.alias)))
+    return exp.Subquery(this=node.query, alias=exp.TableAlias(this=syntax.identifier(node.alias)))
 
 
 def facts_query(query: exp.Select, words: list[str]) -> exp.Select:
     """The number of rows, the largest weight, and how often a value of each column repeats."""
-    most = exp.func("COALESCE", exp.Max(this=column(WEIGHT)), integer_literal(0))
-    table = exp.From(this=exp.Table(this=identifier("celosia_public")))
+    most = exp.func("COALESCE", exp.Max(this=syntax.column(WEIGHT)), syntax.integer_literal(0))
+    table = exp.From(this=exp.Table(this=syntax.identifier("celosia_public")))
     numbers: list[exp.Expr] = [
-        as_alias(exp.Count(this=exp.Star()), "size"),
-        as_alias(most, "most"),
+        syntax.as_alias(exp.Count(this=exp.Star()), "size"),
+        syntax.as_alias(most, "most"),
     ]
     for place, word in enumerate(words, start=1):
-        filled = exp.Not(this=exp.Is(this=column(word), expression=exp.Null()))
+        filled = exp.Not(this=exp.Is(this=syntax.column(word), expression=exp.Null()))
         rows = exp.Select(
-            expressions=[column(word), as_alias(exp.Count(this=exp.Star()), "n")],
+            expressions=[syntax.column(word), syntax.as_alias(exp.Count(this=exp.Star()), "n")],
             from_=table.copy(),
             where=exp.Where(this=filled),
         )
-        often = exp.func("COALESCE", exp.Max(this=column("n")), integer_literal(0))
-        inner = select_from(group_by(rows, [word]), [as_alias(often, "n")])
-        numbers.append(as_alias(exp.Subquery(this=inner), f"often_{place}"))
+        often = exp.func("COALESCE", exp.Max(this=syntax.column("n")), syntax.integer_literal(0))
+        inner = syntax.select_from(syntax.group_by(rows, [word]), [syntax.as_alias(often, "n")])
+        numbers.append(syntax.as_alias(exp.Subquery(this=inner), f"often_{place}"))
     made = exp.Select(expressions=numbers, from_=table)
-    return made.with_(identifier("celosia_public"), as_=query.copy(), copy=False)
+    return made.with_(syntax.identifier("celosia_public"), as_=query.copy(), copy=False)
 
 
 def _members(tree: exp.Expr, part: list[Relation]) -> list[Relation]:

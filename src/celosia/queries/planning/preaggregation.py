@@ -36,8 +36,7 @@ from sqlglot import exp
 from celosia.core.errors import EngineError
 from celosia.queries import algebra
 from celosia.queries.bounds.lineage import column_expression
-from celosia.queries.emission import Target
-from celosia.queries.emission.target import column, integer_literal
+from celosia.queries.emission import Target, syntax
 from celosia.queries.ownership.owners import all_aliases, unused_name
 from celosia.queries.planning.aggregates import format_aggregate
 from celosia.queries.planning.facts import PublicFacts
@@ -180,7 +179,7 @@ class _Preaggregator:
             policy=policy,
             views={**self.target.views, **{made.policy.name: made.query for made, _ in tables}},
         )
-        weights: list[exp.Expression] = [column(WEIGHT, alias) for _, alias in tables]
+        weights: list[exp.Expression] = [syntax.column(WEIGHT, alias) for _, alias in tables]
         weight = reduce(lambda one, other: exp.Mul(this=one, expression=other), weights)
         question = replace(
             self.question,
@@ -292,7 +291,7 @@ def _weight_aggregate(
         amount: exp.Expression = weight.copy()
     elif aggregate.kind == "count":
         missing = exp.Is(this=argument, expression=exp.Null())
-        amount = exp.Case().when(missing, integer_literal(0)).else_(weight.copy())
+        amount = exp.Case().when(missing, syntax.integer_literal(0)).else_(weight.copy())
     else:
         amount = exp.Mul(this=exp.Paren(this=argument), expression=weight.copy())
     return replace(

@@ -14,9 +14,8 @@ from celosia.accounting.losses import Loss
 from celosia.core.messages import Message
 from celosia.core.randomness import Source
 from celosia.queries.algebra import Aggregate, Question
-from celosia.queries.emission import Target
+from celosia.queries.emission import Target, syntax
 from celosia.queries.emission.relations import select, write_expression
-from celosia.queries.emission.target import as_alias, column, group_by, order_by, select_from
 from celosia.queries.planning.plan import Bounds, Executor, GroupKeys, Part, ReleasedValues, Step
 
 
@@ -51,12 +50,12 @@ class PublicStep(Step):
         question, target = self.question, self.target
         keys = [f"key_{number}" for number, _ in enumerate(question.keys, start=1)]
         columns: list[exp.Expr] = [
-            as_alias(write_expression(each.expression, question.source, target=target), word)
+            syntax.as_alias(write_expression(each.expression, question.source, target=target), word)
             for word, each in zip(keys, question.keys, strict=True)
         ]
         words = [f"value_{number}" for number, _ in enumerate(question.aggregates, start=1)]
         columns += [
-            as_alias(
+            syntax.as_alias(
                 write_expression(
                     each.argument or exp.Literal.number(1), question.source, target=target
                 ),
@@ -65,11 +64,14 @@ class PublicStep(Step):
             for word, each in zip(words, question.aggregates, strict=True)
         ]
         amounts = [
-            as_alias(_amount(each, word), word)
+            syntax.as_alias(_amount(each, word), word)
             for word, each in zip(words, question.aggregates, strict=True)
         ]
         inner = select(question.source, columns, target=target)
-        yield order_by(group_by(select_from(inner, [*map(column, keys), *amounts]), keys), keys)
+        yield syntax.order_by(
+            syntax.group_by(syntax.select_from(inner, [*map(syntax.column, keys), *amounts]), keys),
+            keys,
+        )
 
     def measure(
         self, execute: Executor, *, group_keys: GroupKeys | None, rng: Source
@@ -89,7 +91,7 @@ class PublicStep(Step):
 
 
 def _amount(aggregate: Aggregate, word: str) -> exp.Expr:
-    value = column(word)
+    value = syntax.column(word)
     match aggregate.kind:
         case "rows":
             return exp.Count(this=exp.Star())

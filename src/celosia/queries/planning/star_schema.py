@@ -19,9 +19,8 @@ from celosia.queries.bounds.noise import smooth_noise
 from celosia.queries.bounds.smooth_sensitivity import choose_beta, smooth
 from celosia.queries.bounds.star_decomposition import Link, StarDecomposition
 from celosia.queries.bounds.star_schema import find_required_links, star_bound
-from celosia.queries.emission import Target, grouped_query
+from celosia.queries.emission import Target, grouped_query, syntax
 from celosia.queries.emission.aggregates import FlatQuery, aggregate_rows
-from celosia.queries.emission.target import as_alias, column, integer_literal, select_from
 from celosia.queries.planning import plan
 from celosia.queries.planning.aggregates import Total
 from celosia.queries.planning.context import MechanismChoice, PlanContext
@@ -91,7 +90,7 @@ class StarSchemaStep(plan.Step):
         query = grouped_query(self.context.question_for(self.totals), target=self.context.target)
         for number, link in enumerate(links, start=1):
             most = exp.Subquery(this=most_linked_query(stars, link, target=self.context.target))
-            query = query.select(as_alias(most, f"linked_{number}"), copy=False)
+            query = query.select(syntax.as_alias(most, f"linked_{number}"), copy=False)
         yield query
 
     def measure(
@@ -128,7 +127,8 @@ class StarSchemaStep(plan.Step):
 def most_linked_query(stars: StarDecomposition, link: Link, *, target: Target) -> exp.Select:
     """The most entities of a star that are linked to one value, as a query of one number."""
     subject, value = (
-        column(each.name, each.relation) for each in (link.pattern.subject, link.pattern.object)
+        syntax.column(each.name, each.relation)
+        for each in (link.pattern.subject, link.pattern.object)
     )
     question = Question(
         stars.linked_facts(link), (Aggregate("distinct", "n", subject),), (Key("value", value),)
@@ -136,8 +136,8 @@ def most_linked_query(stars: StarDecomposition, link: Link, *, target: Target) -
     flat = FlatQuery(question=question, target=target, fixed={})
     groups = aggregate_rows(flat, flat.rows(), flat.keys)
     ((word, _),) = flat.aggregates
-    most = exp.func("COALESCE", exp.Max(this=column(word)), integer_literal(0))
-    return select_from(groups, [as_alias(most, "n")], alias="links")
+    most = exp.func("COALESCE", exp.Max(this=syntax.column(word)), syntax.integer_literal(0))
+    return syntax.select_from(groups, [syntax.as_alias(most, "n")], alias="links")
 
 
 def choose_for_entities(context: PlanContext) -> MechanismChoice:

@@ -9,14 +9,9 @@ from nicegui import ui
 from starlette.requests import Request
 
 from celosia.studio.language import _, text_of
-from celosia.studio.learn import jobs
+from celosia.studio.learn import jobs, techniques
 from celosia.studio.learn.pages.parts import Address, LiveView, Stepper, show_parts
 from celosia.studio.learn.parts import Facts, Lesson
-from celosia.studio.learn.techniques import (
-    Technique,
-    lesson_of,
-    technique_of,
-)
 from celosia.studio.runtime import studio
 from celosia.studio.shell import page, visitor
 from celosia.studio.widgets.job_progress import follow, start
@@ -33,8 +28,8 @@ _computed: dict[str, Facts] = {}
 @page("/learn/{technique}", "Learn", door="/learn")
 def technique_page(request: Request, technique: str) -> None:
     """The page of one technique."""
-    subject = technique_of(technique)
-    lesson = lesson_of(subject)
+    subject = techniques.technique_of(technique)
+    lesson = techniques.lesson_of(subject)
     ui.page_title(f"{_(subject.name)} · Celosía")
     ui.link(_("All techniques"), "/learn").classes("celosia-quiet")
     main_heading(subject.name)
@@ -72,7 +67,7 @@ def sections(text: str) -> list[str]:
     return [part for part in parts if part.strip()][:SECTIONS]
 
 
-def _compute(subject: Technique, place: ui.element, draw: Any) -> None:
+def _compute(subject: techniques.Technique, place: ui.element, draw: Any) -> None:
     """Have a worker compute the lesson, or follow the one that does so already."""
     address = f"/learn/{subject.slug}"
     running = next(
@@ -110,7 +105,7 @@ def _draw(
         LiveView(lesson.controls(), lambda chosen: lesson.view(facts, chosen), address)
 
 
-def _onwards(subject: Technique) -> None:
+def _onwards(subject: techniques.Technique) -> None:
     """Links to the technique that comes next, and to the door that does this one in earnest."""
     following = subject.following
     with ui.row().classes("celosia-onwards"):

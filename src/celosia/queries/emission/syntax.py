@@ -1,0 +1,63 @@
+"""Pieces of a query: quoted names, whole numbers, and the clauses of a SELECT."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+
+def identifier(word: str) -> exp.Identifier:
+    """A quoted identifier."""
+    return exp.to_identifier(word, quoted=True)
+
+
+def column(word: str, relation: str | None = None) -> exp.Column:
+    """A quoted column."""
+    return exp.column(word, table=relation, quoted=True)
+
+
+def integer_literal(number: int) -> exp.Expr:
+    """A written whole number."""
+    literal = exp.Literal.number(str(abs(number)))
+    return exp.Neg(this=literal) if number < 0 else literal
+
+
+def as_alias(tree: exp.Expr, word: str) -> exp.Alias:
+    """An expression under a quoted name."""
+    return exp.Alias(this=tree, alias=identifier(word))
+
+
+def select_from(
+    source: exp.Query, projections: list[exp.Expr], *, alias: str = "part"
+) -> exp.Select:
+    """A SELECT of expressions from a query."""
+    inner = exp.Subquery(this=source, alias=exp.TableAlias(this=identifier(alias)))
+    return exp.Select(expressions=projections, from_=exp.From(this=inner))
+
+
+def group_by(select: exp.Select, keys: list[str]) -> exp.Select:
+    """The same SELECT by some columns of its source; without any, one group, empty or not."""
+    if keys:
+        select.set("group", exp.Group(expressions=[column(key) for key in keys]))
+    return select
+
+
+def order_by(select: exp.Select, keys: list[str]) -> exp.Select:
+    """The same SELECT with its rows in the order of some columns."""
+    if keys:
+        order = [exp.Ordered(this=column(key), nulls_first=False) for key in keys]
+        select.set("order", exp.Order(expressions=order))
+    return select
+
+
+def at_most(limited: exp.Expr, number: int) -> exp.LTE:
+    """The condition that a number is not above another."""
+    return exp.LTE(this=limited, expression=integer_literal(number))
+
+
+def row_number(by: list[exp.Expr], order: list[exp.Expr]) -> exp.Window:
+    """The place of a row among those that agree in some columns."""
+    return exp.Window(
+        this=exp.RowNumber(),
+        partition_by=by,
+        order=exp.Order(expressions=[exp.Ordered(this=each, nulls_first=False) for each in order]),
+    )
