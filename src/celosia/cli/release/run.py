@@ -68,9 +68,9 @@ class ReleaseOptions:
     payment: Payment
     reading: options.Reading
 
-    def units(self) -> dict[str, Any]:
-        """The privacy unit, where it is not a row."""
-        return {"unit": None, "rows_per_unit": None}
+    def units(self) -> tuple[str | None, int | None]:
+        """The column of the privacy unit and the most rows of one, where it is not a row."""
+        return None, None
 
     def arguments(self, request: ReleaseRequest) -> dict[str, Any]:
         """The arguments that the options add to the mechanism of a request."""
@@ -87,11 +87,11 @@ class ReleaseOptions:
         rng = source(self.seed)
         mechanism = self._mechanism(request)
         if self.explain:
-            charged = table_release.for_unit(mechanism, **self.units())
-            display.show_plan(charged, self, error_in=request.error_in)
+            display.show_plan(self._charged(mechanism), self, error_in=request.error_in)
             return
         if self.column is None and request.needs_column:
             raise InputError("CEL-M120.check_column")
+        unit, rows_per_unit = self.units()
         with self.outputs.working() as progress, self.payment.budget(self.epsilon) as budget:
             frame = self._read(request, mechanism)
             progress(ProgressStep(Message("cli.step.drawing_answer"), 0))
@@ -103,14 +103,14 @@ class ReleaseOptions:
                 confidence=self.confidence,
                 budget=budget,
                 rng=rng,
-                **self.units(),
+                unit=unit,
+                rows_per_unit=rows_per_unit,
             )
         self.outputs.save(answer)
         self.outputs.finish(answer, lambda: display.show_answer(answer))
 
     def _mechanism(self, request: ReleaseRequest) -> Mechanism[Any, Any]:
         """The mechanism with the epsilon that was given, or the least one for the error."""
-        from celosia.mechanisms import table_release
         from celosia.mechanisms.guarantees import unwrap
 
         if (self.epsilon is None) == (self.error is None):
@@ -118,11 +118,18 @@ class ReleaseOptions:
         shared = self.arguments(request)
         if self.error is None:
             mechanism = request.make(epsilon=self.epsilon, **shared)
-            table_release.for_unit(mechanism, **self.units())  # refuses what cannot be charged so
+            self._charged(mechanism)  # refuses what cannot be charged so
             return mechanism
-        trial = table_release.for_unit(request.make(epsilon=1.0, **shared), **self.units())
+        trial = self._charged(request.make(epsilon=1.0, **shared))
         found = trial.with_accuracy(self.error, confidence=self.confidence, size=self.size)
         return unwrap(found)
+
+    def _charged(self, mechanism: Mechanism[Any, Any]) -> Mechanism[Any, Any]:
+        """The mechanism with its promise for all rows of a unit."""
+        from celosia.mechanisms import table_release
+
+        unit, rows_per_unit = self.units()
+        return table_release.for_unit(mechanism, unit=unit, rows_per_unit=rows_per_unit)
 
     def _read(self, request: ReleaseRequest, mechanism: Mechanism[Any, Any]) -> pl.DataFrame:
         from celosia.frames import as_text
@@ -133,7 +140,7 @@ class ReleaseOptions:
             self.table,
             mechanism,
             column=column,
-            unit=self.units()["unit"],
+            unit=self.units()[0],
             cells=request.cells,
             reading=self.reading.as_arguments(),
         )
@@ -164,9 +171,8 @@ class RowReleaseOptions(ReleaseOptions):
         bool, "--may-be-empty", "Also release from an empty table: emptiness is private."
     ] = False
 
-    def units(self) -> dict[str, Any]:
-        """The privacy unit, where it is not a row."""
-        return {"unit": self.unit, "rows_per_unit": self.rows_per_unit}
+    def units(self) -> tuple[str | None, int | None]:
+        return self.unit, self.rows_per_unit
 
     def arguments(self, request: ReleaseRequest) -> dict[str, Any]:
         """The arguments that the options add to the mechanism of a request."""
