@@ -176,6 +176,7 @@ class Store:
             patience: seconds to wait for another process that writes.
             read_only: whether nothing may be made or written; there may then be no tables.
         """
+        # A connection that a forked process shares would write two chains into one file.
         self._process = os.getpid()
         self._database = _database_at(location, patience=patience, read_only=read_only)
         if read_only:
@@ -253,6 +254,7 @@ class Store:
             "VALUES (:sequence, :previous, :body, :hash)",
             **entry.as_dict(),
         )
+        # The note beside the chain tells of entries cut off at its end, which no link would miss.
         noted = {"sequence": entry.sequence, "hash": entry.hash}
         if entry.sequence == 0:
             values = "(id, sequence, hash) VALUES (1, :sequence, :hash)"

@@ -125,12 +125,15 @@ class Terms:
             if mine != its:
                 raise PrivacyError("CEL-Q102.other_account", name=Message(name), its=its, mine=mine)
         larger = self._larger_than(old)
+        # Sums stay true whatever the limit becomes. The filters of advanced composition are proven
+        # for limits that were fixed before the first question (Rogers et al. 2016).
         if larger and not (enlarge and self.rule == "basic"):
             raise PrivacyError("CEL-Q103", larger=larger)
 
     def _larger_than(self, old: Terms) -> list[Message]:
         within = _is_within(self.total, old.total)
         found = [] if within else [Message("queries.larger.total")]
+        # Without a list anybody may ask, each up to the total: that is more for all.
         if old.analysts and not self.analysts:
             found.append(Message("queries.larger.anyone"))
         for name, limit in self.analysts.items():

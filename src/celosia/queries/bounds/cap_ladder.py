@@ -66,6 +66,7 @@ class CapChoice(CapLadder[Input, Output]):
     @cached_property
     def epsilon_shares(self) -> tuple[Fraction, Fraction]:
         """The epsilon of the choice, and that of the answer."""
+        # Basic composition (Dwork & Roth 2014, Thm 3.14): the choice and the answer cost their sum.
         whole = check_epsilon(self.epsilon)
         first = whole * check_share(self.share, name="share")
         return first, whole - first

@@ -55,6 +55,8 @@ class CappedTotal(Mechanism[int, int]):
 
     @property
     def _shift(self) -> int:
+        # A changed person leaves with -cap and comes back with +cap at the worst; unsigned, both
+        # lie in [0, cap].
         doubled = self.signed and self.neighbours.relation is Relation.CHANGE_ONE
         return check_most(self.cap) * (2 if doubled else 1)
 
@@ -73,6 +75,7 @@ class CappedTotal(Mechanism[int, int]):
         Raises:
             InputError: CEL-Q081 not a whole number within 2^50.
         """
+        # What is no total is refused before any noise is drawn, so a refusal costs nothing.
         (total,) = read_totals([x], 1)
         noise = int(self.law.draw(1, rng)[0])
         return Measurement(total + noise, {"cap": self.cap})
@@ -86,4 +89,5 @@ class CappedTotal(Mechanism[int, int]):
         error = self.law.bound(check_confidence(confidence))
         value = measurement.value
         low, high = value - error, value + error
+        # Cutting off the interval is post-processing of a released value, so it costs nothing.
         return (low, high) if self.signed else from_zero(low, value, high)

@@ -108,11 +108,14 @@ def elastic_sensitivity(
     larger = max(abs(low), abs(high))
     weights: dict[str, Fraction] = {}
     for table in moves:
+        # A row only comes, or only goes: it moves a sum by one value.
         if table not in two_sided:
             weights[table] = larger
+        # The old and the new row may lie in two groups, or both push the same way: both count.
         elif question.keys or directions[table] == 0:
             weights[table] = 2 * larger
         else:
+            # What comes and what goes work against each other: at the worst `high` replaces `low`.
             weights[table] = max(high, Fraction(0)) - min(low, Fraction(0))
     unit = Fraction(1, lcm(*(weight.denominator for weight in weights.values())))
     found = ElasticSensitivity(
@@ -122,6 +125,7 @@ def elastic_sensitivity(
     )
     if neighbours.relation is Notion.ADD_REMOVE or not _is_exchanged(moves, facts):
         return found
+    # Two steps of adding or removing lead from any row to any other (triangle inequality).
     half = elastic_sensitivity(question, aggregate, facts=facts, bounds=bounds, rule=rule)
     return _larger_of(found, half)
 

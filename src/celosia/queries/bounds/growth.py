@@ -69,6 +69,8 @@ class Leaf(Growth):
     name: str | None = None
 
     def at(self, distance: int) -> int:
+        # A changed row raises the largest frequency by at most one (Johnson, Near & Song 2018),
+        # and no legal database exceeds a declared cap.
         value = self.start + distance if self.grows else self.start
         return value if self.cap is None else min(value, self.cap)
 

@@ -67,6 +67,7 @@ def find_origins(  # noqa: PLR0911 - one for each kind of relation
             renamed = source_column(column, relation)
             return None if renamed is None else find_origins(renamed, source)
         case UnionAll(parts=parts):
+            # One part whose column is computed makes the column of the union computed.
             found: list[Origin] = []
             for part in parts:
                 inner = find_origins(Column(part.alias, column.name), part)
@@ -99,6 +100,7 @@ class PinnedScan:
 
     def fixed_columns(self, names: frozenset[str], *, among: frozenset[str]) -> frozenset[str]:
         """The columns, out of some, that have one value only once those of given names have."""
+        # Equality is transitive: what equals a fixed column is fixed, until nothing more is.
         found = (names | frozenset(self.constants)) & among
         grew = True
         while grew:
@@ -124,6 +126,7 @@ def find_pinned_scan(relation: Relation) -> PinnedScan | None:
     constants: dict[str, int] = {}
     pairs: list[tuple[str, str]] = []
     while isinstance(relation, Filter):
+        # Only conditions that must all hold fix a column: one side of an OR may be false.
         for each in conjuncts(relation.condition):
             part = each.unnest()
             if isinstance(part, exp.EQ):

@@ -74,6 +74,7 @@ class StarDecomposition:
 
         The paths are a tree, the shortest ones; links of one step join the same two stars.
         """
+        # Breadth first: every path gives a bound, and the shortest has the fewest factors.
         found: dict[int, tuple[tuple[Link, ...], ...]] = {root: ()}
         fresh = [root]
         while fresh:
@@ -115,6 +116,7 @@ def decompose_stars(source: Relation, *, policy: Policy) -> StarDecomposition:
         if fixed is None or table is None or table.column("object") is None:
             raise QueryRefused("CEL-Q070.not_patterns")
         capped = [each.name for each in table.columns if each.most is not None and not each.unique]
+        # Holding facts back by their object would let one entity bring back the facts of others.
         if not table.public and set(capped) - {"subject"}:
             raise QueryRefused("CEL-Q070.cap", table=table.name)
         patterns.append(Pattern(member, fixed))

@@ -82,6 +82,7 @@ def star_bound(
         raise QueryRefused("CEL-Q072")
     bounds = []
     for root in roots:
+        # The bound of every root is true, so a root without declared caps may be left out.
         try:
             bounds.append(counting.bound(root, with_rows=True))
         except QueryRefused as refusal:
@@ -130,6 +131,8 @@ class _StarCount:
                 if with_rows:
                     factors += self._others(paths, paths[place])
                 parts[place] = product(factors)
+        # An entity may be in all private stars at once: its moves add up. If it keeps to one
+        # class, it is in the stars of that class only.
         if not self.one_class_each:
             return total(parts.values())
         assert self.policy.graph is not None
@@ -150,6 +153,7 @@ class _StarCount:
     def _mp(self, link: Link) -> Growth:
         """Entities of a star for one value: a step changes one of them, if they are private."""
         fixed, facts = link.pattern.fixed, self.analysis.facts
+        # It is the frequency of elastic sensitivity with entities in the place of rows.
         return Leaf(
             self.measured[link.name],
             grows=self.stars.stars[link.start].is_private,
