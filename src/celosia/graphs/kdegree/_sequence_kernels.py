@@ -25,6 +25,7 @@ def cheapest_groups(ranked: Whole, k: int, median: bool, most: int) -> Whole:
     last = np.zeros(count + 1, dtype=np.int64)
     best[0] = 0
     for end in range(k, count + 1):
+        # Dynamic programming over the last group (Liu & Terzi 2008), of k to 2k - 1 degrees.
         for start in range(end - k, max(-1, end - 2 * k), -1):
             if best[start] == _FAR or ranked[start] - ranked[end - 1] > most:
                 continue

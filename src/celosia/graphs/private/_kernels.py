@@ -71,6 +71,7 @@ def pairs_with_shared(
             mark[middle] = vertex
             for step in range(starts[middle + 1] - 1, starts[middle] - 1, -1):
                 other = neighbours[step]
+                # Neighbours are in order: from here on each pair was met from its other end.
                 if other <= vertex:
                     break
                 if shared[other] == 0:
@@ -105,6 +106,7 @@ def guided_switches(
         k, p = keys[second] // order, keys[second] % order
         if turned[attempt]:
             k, p = p, k
+        # With a common end the switch would make a loop, or change nothing.
         if i in (k, p) or j in (k, p):
             continue
         worse = 0

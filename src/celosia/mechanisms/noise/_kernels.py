@@ -141,6 +141,7 @@ def whole_coin(units: Array, at: int) -> tuple[bool, int]:
 @njit(cache=True, nogil=True)
 def exponential_coin(units: Array, at: int, numerator: int, denominator: int) -> tuple[bool, int]:
     """Heads with chance exp(-numerator/denominator), of any size."""
+    # exp(-n - r) = exp(-1)^n exp(-r): a coin for each factor, all of which must show heads.
     while numerator >= denominator:
         heads, at = whole_coin(units, at)
         if at == OUT or not heads:
@@ -178,6 +179,7 @@ def one_laplace(units: Array, at: int, top: int, bottom: int) -> tuple[int, int]
         size = (rest + top * turns) // bottom
         if negative == 0:
             return size, at
+        # Minus zero is drawn again, or 0 would be twice as likely as it must be.
         if size > 0:
             return -size, at
 
@@ -216,7 +218,7 @@ def laplace(units: Array, top: int, bottom: int, found: Array, done: int) -> tup
             return done, FAR
         found[done] = number
         done += 1
-        at = after
+        at = after  # only now: a draw that the stream ends within is begun again, not cut short
     return done, at
 
 
