@@ -12,27 +12,16 @@ from celosia.assess.labels import label
 from celosia.assess.linkage import AttributeDisclosure, Linkage, Membership, ProbabilisticLinkage
 from celosia.assess.risk_utility import RiskUtilityMap
 from celosia.assess.utility.numeric import Moments, NumericUtility
-from celosia.core import figures
+from celosia.core import figures, report
 from celosia.core.messages import Message, say
-from celosia.core.report import (
-    Block,
-    Document,
-    Figure,
-    Heading,
-    KeyFigure,
-    KeyFigures,
-    Notice,
-    Paragraph,
-    Table,
-)
 
 PRIVATE = Message("assess.report.private_account")
 _PROMISES_NOTHING = Message("assess.report.no_guarantee")
 
 
-def masked_document(account: MaskedAccount) -> Document:
+def masked_document(account: MaskedAccount) -> report.Document:
     """The whole report of a masked table."""
-    return Document(
+    return report.Document(
         say("assess.report.masked_title"),
         say(
             "assess.report.masked_subtitle",
@@ -40,39 +29,39 @@ def masked_document(account: MaskedAccount) -> Document:
             originals=account.originals,
             columns=account.columns,
         ),
-        [Notice(str(PRIVATE), tone="warning"), *masked_blocks(account)],
+        [report.Notice(str(PRIVATE), tone="warning"), *masked_blocks(account)],
     )
 
 
-def synthetic_document(account: SyntheticAccount) -> Document:
+def synthetic_document(account: SyntheticAccount) -> report.Document:
     """The whole report of a synthetic table."""
-    return Document(
+    return report.Document(
         say("assess.report.synthetic_title"),
         say(
             "assess.report.synthetic_subtitle", records=account.records, originals=account.originals
         ),
-        [Notice(str(PRIVATE), tone="warning"), *synthetic_blocks(account)],
+        [report.Notice(str(PRIVATE), tone="warning"), *synthetic_blocks(account)],
     )
 
 
-def masked_blocks(account: MaskedAccount) -> list[Block]:
+def masked_blocks(account: MaskedAccount) -> list[report.Block]:
     """What the report of a release takes in: risk first, then use."""
     cards = [
-        KeyFigure(
+        report.KeyFigure(
             say("assess.report.linked"),
             f"{account.risk:.1%}",
             say("assess.report.linked_note", chance=1 / account.originals),
         ),
-        KeyFigure(
+        report.KeyFigure(
             say("assess.report.certain"),
             f"{account.distance.certain:,}",
             say("assess.report.certain_note"),
         ),
     ]
     return [
-        Heading(say("assess.report.in_short_both")),
-        KeyFigures([*cards, *_use_cards(account.utility)]),
-        Heading(say("assess.report.who_linked")),
+        report.Heading(say("assess.report.in_short_both")),
+        report.KeyFigures([*cards, *_use_cards(account.utility)]),
+        report.Heading(say("assess.report.who_linked")),
         _linkages(account),
         *_exposed_records(account.distance),
         *_intervals(account),
@@ -81,11 +70,11 @@ def masked_blocks(account: MaskedAccount) -> list[Block]:
     ]
 
 
-def synthetic_blocks(account: SyntheticAccount) -> list[Block]:
+def synthetic_blocks(account: SyntheticAccount) -> list[report.Block]:
     """What the report of a synthetic table takes in: risk first, then use."""
     replicas, chance = account.replicas, account.holdout_replicas
     cards = [
-        KeyFigure(
+        report.KeyFigure(
             say("assess.report.repeated"),
             f"{replicas.repeated:,}",
             say("assess.report.repeated_note", uniques=replicas.uniques),
@@ -93,7 +82,7 @@ def synthetic_blocks(account: SyntheticAccount) -> list[Block]:
     ]
     if account.membership is not None:
         cards.append(
-            KeyFigure(
+            report.KeyFigure(
                 say("assess.report.membership"),
                 f"{account.membership.auc:.3f}",
                 say("assess.report.auc"),
@@ -103,23 +92,23 @@ def synthetic_blocks(account: SyntheticAccount) -> list[Block]:
     if chance is not None:
         words.append(say("assess.report.held_back", chance=str(chance)))
     return [
-        Notice(str(_PROMISES_NOTHING), tone="warning"),
-        Heading(say("assess.report.in_short_both")),
-        KeyFigures([*cards, *_use_cards(account.utility)]),
-        Heading(say("assess.report.disclosed")),
-        Paragraph(" ".join(words)),
+        report.Notice(str(_PROMISES_NOTHING), tone="warning"),
+        report.Heading(say("assess.report.in_short_both")),
+        report.KeyFigures([*cards, *_use_cards(account.utility)]),
+        report.Heading(say("assess.report.disclosed")),
+        report.Paragraph(" ".join(words)),
         *_membership(account.membership),
         *_attributes(account.attributes),
         *_use(account.utility),
     ]
 
 
-def map_blocks(found: RiskUtilityMap) -> list[Block]:
+def map_blocks(found: RiskUtilityMap) -> list[report.Block]:
     """A risk-utility map as a drawing, and as numbers."""
     return [
-        Heading(say("assess.report.map_title")),
-        Figure(found.plot(), say("assess.report.ringed"), f"{found}."),
-        Table(
+        report.Heading(say("assess.report.map_title")),
+        report.Figure(found.plot(), say("assess.report.ringed"), f"{found}."),
+        report.Table(
             [
                 say("assess.report.masking"),
                 say("assess.report.risk"),
@@ -140,14 +129,14 @@ def map_blocks(found: RiskUtilityMap) -> list[Block]:
     ]
 
 
-def _linkages(account: MaskedAccount) -> Table:
+def _linkages(account: MaskedAccount) -> report.Table:
     rows: list[list[str]] = [
         [str(label(name)), f"{each.share:.2%}", f"{each.certain:,}", f"{each.tied:,}"]
         for name, each in (("distance", account.distance), ("rank", account.rank))
     ]
     if account.probabilistic is not None:
         rows.append(_probabilistic(account.probabilistic))
-    return Table(
+    return report.Table(
         [
             say("assess.report.linkage"),
             say("assess.report.right"),
@@ -165,21 +154,21 @@ def _probabilistic(found: ProbabilisticLinkage) -> list[str]:
     return [name, f"{found.share:.2%}", f"{certain:,}", f"{tied:,}"]
 
 
-def _exposed_records(found: Linkage) -> list[Block]:
+def _exposed_records(found: Linkage) -> list[report.Block]:
     rows = found.exposed()
     if not rows:
         return []
     # Counted from 1, as people count rows.
     words = ", ".join(f"{row + 1:,}" for row in rows)
-    return [Paragraph(say("assess.report.surest", rows=words))]
+    return [report.Paragraph(say("assess.report.surest", rows=words))]
 
 
-def _intervals(account: MaskedAccount) -> list[Block]:
+def _intervals(account: MaskedAccount) -> list[report.Block]:
     found = account.intervals
     if found is None:
         return []
     return [
-        Table(
+        report.Table(
             [
                 say("assess.report.column"),
                 say("assess.report.by_rank"),
@@ -194,11 +183,11 @@ def _intervals(account: MaskedAccount) -> list[Block]:
     ]
 
 
-def _attributes(found: Sequence[AttributeDisclosure]) -> list[Block]:
+def _attributes(found: Sequence[AttributeDisclosure]) -> list[report.Block]:
     if not found:
         return []
     return [
-        Table(
+        report.Table(
             [
                 say("assess.report.column"),
                 say("assess.report.measure"),
@@ -221,25 +210,25 @@ def _attributes(found: Sequence[AttributeDisclosure]) -> list[Block]:
     ]
 
 
-def _membership(found: Membership | None) -> list[Block]:
+def _membership(found: Membership | None) -> list[report.Block]:
     if found is None:
-        return [Paragraph(say("assess.report.no_holdout"))]
+        return [report.Paragraph(say("assess.report.no_holdout"))]
     verdict = "assess.report.members_shown" if found.is_shown else "assess.report.members_hidden"
-    return [Paragraph(f"{str(found).capitalize()}. {say(verdict)}")]
+    return [report.Paragraph(f"{str(found).capitalize()}. {say(verdict)}")]
 
 
-def _use_cards(found: NumericUtility) -> list[KeyFigure]:
+def _use_cards(found: NumericUtility) -> list[report.KeyFigure]:
     cards = []
     if found.loss is not None:
         cards.append(
-            KeyFigure(
+            report.KeyFigure(
                 say("assess.report.loss"),
                 f"{found.loss.il1s:.3f}",
                 say("assess.report.loss_note", squares=found.loss.squares),
             )
         )
     cards.append(
-        KeyFigure(
+        report.KeyFigure(
             say("assess.report.distinguishable"),
             f"{found.propensity.ratio:.2f}",
             say("assess.report.pmse_note"),
@@ -248,10 +237,10 @@ def _use_cards(found: NumericUtility) -> list[KeyFigure]:
     return cards
 
 
-def _use(found: NumericUtility) -> list[Block]:
-    blocks: list[Block] = [
-        Heading(say("assess.report.good_for")),
-        Table(
+def _use(found: NumericUtility) -> list[report.Block]:
+    blocks: list[report.Block] = [
+        report.Heading(say("assess.report.good_for")),
+        report.Table(
             [
                 say("assess.report.column"),
                 "Hellinger",
@@ -273,7 +262,7 @@ def _use(found: NumericUtility) -> list[Block]:
     ]
     for each in found.regressions:
         blocks.append(
-            Table(
+            report.Table(
                 [
                     say("assess.report.term"),
                     say("assess.report.original"),
@@ -290,9 +279,9 @@ def _use(found: NumericUtility) -> list[Block]:
     return blocks
 
 
-def _moments(found: Moments) -> list[Block]:
-    blocks: list[Block] = [
-        Table(
+def _moments(found: Moments) -> list[report.Block]:
+    blocks: list[report.Block] = [
+        report.Table(
             [
                 say("assess.report.column"),
                 say("assess.report.mean"),
@@ -316,7 +305,7 @@ def _moments(found: Moments) -> list[Block]:
     if len(found.columns) > 1:
         numbers = range(1, len(found.eigenvalues_before) + 1)
         blocks += [
-            Figure(
+            report.Figure(
                 figures.bars(
                     [str(number) for number in numbers],
                     {
@@ -336,7 +325,7 @@ def _moments(found: Moments) -> list[Block]:
                     angle=found.angle,
                 ),
             ),
-            Table(
+            report.Table(
                 [
                     say("assess.report.columns"),
                     say("assess.report.correlation"),

@@ -9,44 +9,33 @@ from collections.abc import Sequence
 
 from celosia.assess.attacks import Attack
 from celosia.assess.labels import label
-from celosia.core import figures
+from celosia.core import figures, report
 from celosia.core.messages import say
-from celosia.core.report import (
-    Block,
-    Document,
-    Facts,
-    Figure,
-    Heading,
-    KeyFigure,
-    KeyFigures,
-    Paragraph,
-    Table,
-)
 
 
-def document(attacks: Sequence[Attack], *, rows: int) -> Document:
+def document(attacks: Sequence[Attack], *, rows: int) -> report.Document:
     """The whole report, as blocks."""
     worst = max(attacks, key=lambda attack: (attack.share, attack.greatest))
     summary = [
-        KeyFigure(say("assess.report.attacks_run"), f"{len(attacks)}"),
-        KeyFigure(
+        report.KeyFigure(say("assess.report.attacks_run"), f"{len(attacks)}"),
+        report.KeyFigure(
             say("assess.report.most_exposed"),
             f"{worst.share:.1%}",
             say("assess.report.people", name=_name(worst), people=worst.exposed_people),
         ),
-        KeyFigure(
+        report.KeyFigure(
             say("assess.report.greatest_confidence"),
             f"{max(attack.greatest for attack in attacks):.1%}",
             say("assess.report.greatest_note"),
         ),
     ]
-    blocks: list[Block] = [
-        KeyFigures(summary),
-        Heading(say("assess.report.by_attack")),
+    blocks: list[report.Block] = [
+        report.KeyFigures(summary),
+        report.Heading(say("assess.report.by_attack")),
         _table(attacks),
     ]
     blocks.append(
-        Figure(
+        report.Figure(
             figures.bars(
                 [_name(attack) for attack in attacks],
                 {say("assess.report.exposed_series"): [attack.share for attack in attacks]},
@@ -61,7 +50,7 @@ def document(attacks: Sequence[Attack], *, rows: int) -> Document:
     )
     for attack in attacks:
         blocks += _one(attack)
-    return Document(
+    return report.Document(
         say("assess.report.attacks_title"),
         say("assess.report.released_records", rows=rows),
         tuple(blocks),
@@ -72,8 +61,8 @@ def _name(attack: Attack) -> str:
     return str(attack.name) if attack.column is None else f"{attack.name}, {attack.column}"
 
 
-def _table(attacks: Sequence[Attack]) -> Table:
-    return Table(
+def _table(attacks: Sequence[Attack]) -> report.Table:
+    return report.Table(
         [
             say("assess.report.attack"),
             say("assess.report.people_header"),
@@ -100,7 +89,7 @@ def _table(attacks: Sequence[Attack]) -> Table:
     )
 
 
-def _one(attack: Attack) -> list[Block]:
+def _one(attack: Attack) -> list[report.Block]:
     figures_told = [
         (
             str(label(name)).replace("_", " ").capitalize(),
@@ -109,9 +98,9 @@ def _one(attack: Attack) -> list[Block]:
         for name, value in attack.facts.items()
     ]
     return [
-        Heading(_capital(_name(attack)), level=3),
-        Paragraph(_capital(f"{attack}.")),
-        Facts(
+        report.Heading(_capital(_name(attack)), level=3),
+        report.Paragraph(_capital(f"{attack}.")),
+        report.Facts(
             [
                 (say("assess.report.attacker"), _capital(f"{attack.assumption}.")),
                 (say("assess.report.prevent"), _capital(f"{attack.mitigation}.")),

@@ -11,18 +11,8 @@ from celosia.assess.risk import (
     RecordRisks,
     SudaScores,
 )
-from celosia.core import figures
+from celosia.core import figures, report
 from celosia.core.messages import say
-from celosia.core.report import (
-    Block,
-    Document,
-    Figure,
-    Heading,
-    KeyFigure,
-    KeyFigures,
-    Paragraph,
-    Table,
-)
 
 BANDS = (0.001, 0.01, 0.05, 0.1, 0.2, 0.5)
 """Where one band of risk ends and the next begins."""
@@ -37,28 +27,28 @@ def bands(found: IndividualRisk) -> dict[str, int]:
     return dict(zip(names, counts.tolist(), strict=True))
 
 
-def _by_weights(found: IndividualRisk) -> list[Block]:
+def _by_weights(found: IndividualRisk) -> list[report.Block]:
     facts, counted = found.as_dict(), bands(found)
     words = "; ".join(f"{name}: {count:,}" for name, count in counted.items()) + "."
     return [
-        KeyFigures(
+        report.KeyFigures(
             [
-                KeyFigure(say("assess.report.records"), f"{facts['records']:,}"),
-                KeyFigure(
+                report.KeyFigure(say("assess.report.records"), f"{facts['records']:,}"),
+                report.KeyFigure(
                     say("assess.report.expected"),
                     f"{facts['expected_reidentifications']:,.2f}",
                     say("assess.report.of_records", share=facts["average_risk"]),
                 ),
-                KeyFigure(say("assess.report.highest"), f"{facts['highest_risk']:.2%}"),
-                KeyFigure(
+                report.KeyFigure(say("assess.report.highest"), f"{facts['highest_risk']:.2%}"),
+                report.KeyFigure(
                     say("assess.report.above", percent=100 * found.threshold),
                     f"{facts['records_above_threshold']:,}",
                     say("assess.report.records_note"),
                 ),
             ]
         ),
-        Heading(say("assess.report.spread")),
-        Figure(
+        report.Heading(say("assess.report.spread")),
+        report.Figure(
             figures.bars(
                 list(counted),
                 {say("assess.report.records_note"): [float(count) for count in counted.values()]},
@@ -69,7 +59,7 @@ def _by_weights(found: IndividualRisk) -> list[Block]:
             say("assess.report.by_risk"),
             words,
         ),
-        Paragraph(say("assess.report.individual_note")),
+        report.Paragraph(say("assess.report.individual_note")),
     ]
 
 
@@ -129,7 +119,7 @@ def _attribute(found: AttributeRisk) -> dict[str, str]:
     }
 
 
-def individual_document(found: RecordRisks) -> Document:
+def individual_document(found: RecordRisks) -> report.Document:
     """The whole report; it counts records and shows none."""
     blocks = [] if found.by_weights is None else _by_weights(found.by_weights)
     notes = {
@@ -139,6 +129,6 @@ def individual_document(found: RecordRisks) -> Document:
     header = [say("cli.column.measure"), say("cli.column.value")]
     for title, measured in figures_of(found)[found.by_weights is not None :]:
         note = notes.get(title, say("assess.report.attribute_note"))
-        table = Table(header, [list(row) for row in measured.items()], title)
-        blocks += [Heading(title), table, Paragraph(note)]
-    return Document(say("assess.report.individual_title"), str(found), tuple(blocks))
+        table = report.Table(header, [list(row) for row in measured.items()], title)
+        blocks += [report.Heading(title), table, report.Paragraph(note)]
+    return report.Document(say("assess.report.individual_title"), str(found), tuple(blocks))

@@ -8,35 +8,24 @@ from __future__ import annotations
 
 from celosia.assess.labels import label
 from celosia.assess.utility import Aggregates, Learning, UtilityReport
-from celosia.core import figures
+from celosia.core import figures, report
 from celosia.core.messages import Message, say
-from celosia.core.report import (
-    Block,
-    Document,
-    Figure,
-    Heading,
-    KeyFigure,
-    KeyFigures,
-    Notice,
-    Paragraph,
-    Table,
-)
 
 PRIVATE = Message("assess.report.private_utility")
 
 
-def document(found: UtilityReport) -> Document:
+def document(found: UtilityReport) -> report.Document:
     """The whole report, as blocks."""
-    blocks: list[Block] = [Notice(str(PRIVATE), tone="warning")]
+    blocks: list[report.Block] = [report.Notice(str(PRIVATE), tone="warning")]
     if found.is_simulation:
-        blocks.append(Notice(say("assess.report.seeded")))
+        blocks.append(report.Notice(say("assess.report.seeded")))
     blocks += _summary(found)
     blocks += _distributions(found)
     blocks += _associations(found)
     blocks += _aggregates(found)
     if found.learning is not None:
         blocks += _learning(found.learning)
-    return Document(
+    return report.Document(
         say("assess.report.utility_title"),
         say(
             "assess.report.utility_subtitle",
@@ -48,21 +37,21 @@ def document(found: UtilityReport) -> Document:
     )
 
 
-def _summary(found: UtilityReport) -> list[Block]:
+def _summary(found: UtilityReport) -> list[report.Block]:
     moved = [each.total_variation for each in found.distances]
     queries = found.queries
     cards = [
-        KeyFigure(
+        report.KeyFigure(
             say("assess.report.distributions"),
             f"{sum(moved) / len(moved):.3f}",
             say("assess.report.distributions_note"),
         ),
-        KeyFigure(
+        report.KeyFigure(
             say("assess.report.associations"),
             f"{found.associations.mean_change:.3f}",
             say("assess.report.associations_note", pairs=len(found.associations.pairs)),
         ),
-        KeyFigure(
+        report.KeyFigure(
             say("assess.report.counts"),
             f"{queries.median:.1%}",
             say("assess.report.counts_note", queries=queries.queries, ninetieth=queries.ninetieth),
@@ -71,7 +60,7 @@ def _summary(found: UtilityReport) -> list[Block]:
     if found.learning is not None:
         best = max(found.learning.lessons, key=lambda lesson: lesson.accuracy)
         cards.append(
-            KeyFigure(
+            report.KeyFigure(
                 say("assess.report.learning"),
                 f"{best.kept:.1%}",
                 say(
@@ -81,14 +70,14 @@ def _summary(found: UtilityReport) -> list[Block]:
                 ),
             )
         )
-    return [Heading(say("assess.report.in_short")), KeyFigures(cards)]
+    return [report.Heading(say("assess.report.in_short")), report.KeyFigures(cards)]
 
 
-def _distributions(found: UtilityReport) -> list[Block]:
-    blocks: list[Block] = [
-        Heading(say("assess.report.before_after")),
-        Paragraph(say("assess.report.labels_note")),
-        Table(
+def _distributions(found: UtilityReport) -> list[report.Block]:
+    blocks: list[report.Block] = [
+        report.Heading(say("assess.report.before_after")),
+        report.Paragraph(say("assess.report.labels_note")),
+        report.Table(
             [
                 say("assess.report.column"),
                 "Hellinger",
@@ -110,7 +99,7 @@ def _distributions(found: UtilityReport) -> list[Block]:
     for shown in found.distributions:
         largest = max(abs(a - b) for a, b in zip(shown.after, shown.before, strict=True))
         blocks.append(
-            Figure(
+            report.Figure(
                 figures.before_after(
                     shown.values,
                     [min(share, 1.0) for share in shown.before],
@@ -124,13 +113,13 @@ def _distributions(found: UtilityReport) -> list[Block]:
     return blocks
 
 
-def _associations(found: UtilityReport) -> list[Block]:
+def _associations(found: UtilityReport) -> list[report.Block]:
     pairs = sorted(found.associations.pairs, key=lambda pair: -pair.change)
     if not pairs:
         return []
     return [
-        Heading(say("assess.report.together")),
-        Table(
+        report.Heading(say("assess.report.together")),
+        report.Table(
             [
                 say("assess.report.columns"),
                 say("assess.report.measure"),
@@ -153,12 +142,12 @@ def _associations(found: UtilityReport) -> list[Block]:
     ]
 
 
-def _aggregates(found: UtilityReport) -> list[Block]:
+def _aggregates(found: UtilityReport) -> list[report.Block]:
     if not found.aggregates:
         return []
     return [
-        Heading(say("assess.report.means")),
-        Table(
+        report.Heading(say("assess.report.means")),
+        report.Table(
             [
                 say("assess.report.column"),
                 say("assess.report.original"),
@@ -180,7 +169,7 @@ def mean(found: Aggregates, *, lower: bool = False) -> str:
     return say("assess.report.no_mean") if value is None else f"{float(value):,.6g}"
 
 
-def _learning(found: Learning) -> list[Block]:
+def _learning(found: Learning) -> list[report.Block]:
     names = [str(lesson.title) for lesson in found.lessons]
     chart = figures.bars(
         [say("assess.report.majority"), *names],
@@ -200,9 +189,9 @@ def _learning(found: Learning) -> list[Block]:
     )
     words = "; ".join(map(str, found.lessons))
     return [
-        Heading(say("assess.report.learnt")),
-        Paragraph(say("assess.report.learnt_words", words=words)),
-        Figure(
+        report.Heading(say("assess.report.learnt")),
+        report.Paragraph(say("assess.report.learnt_words", words=words)),
+        report.Figure(
             chart,
             say("assess.report.predicting", target=found.target),
             say("assess.report.majority_words", majority=found.majority, words=words),

@@ -6,44 +6,32 @@ from collections.abc import Sequence
 
 from celosia.assess.audit.result import Audit
 from celosia.assess.labels import label
-from celosia.core import figures
+from celosia.core import figures, report
 from celosia.core.messages import say
-from celosia.core.report import (
-    Block,
-    Document,
-    Facts,
-    Figure,
-    Heading,
-    KeyFigure,
-    KeyFigures,
-    Notice,
-    Paragraph,
-    Table,
-)
 
 
-def document(audits: Sequence[Audit]) -> Document:
+def document(audits: Sequence[Audit]) -> report.Document:
     """The whole report, as blocks."""
-    blocks: list[Block] = [KeyFigures(_summary(audits))]
+    blocks: list[report.Block] = [report.KeyFigures(_summary(audits))]
     if any(audit.seed is not None for audit in audits):
-        blocks.append(Notice(say("assess.audit.seeded"), "simulation"))
+        blocks.append(report.Notice(say("assess.audit.seeded"), "simulation"))
     blocks += [
-        Paragraph(say("assess.audit.how")),
-        Heading(say("assess.audit.claims")),
+        report.Paragraph(say("assess.audit.how")),
+        report.Heading(say("assess.audit.claims")),
         figure(audits),
         _table(audits),
-        Heading(say("assess.audit.by_audit")),
+        report.Heading(say("assess.audit.by_audit")),
     ]
     for audit in audits:
         blocks += _one(audit)
-    return Document(
+    return report.Document(
         say("assess.audit.title"), say("assess.audit.audited", audits=len(audits)), tuple(blocks)
     )
 
 
-def figure(audits: Sequence[Audit]) -> Figure:
+def figure(audits: Sequence[Audit]) -> report.Figure:
     """Claims beside lower bounds, one pair of bars for each audit."""
-    return Figure(
+    return report.Figure(
         figures.bars(
             [str(audit.name) for audit in audits],
             {
@@ -64,16 +52,16 @@ def figure(audits: Sequence[Audit]) -> Figure:
     )
 
 
-def _summary(audits: Sequence[Audit]) -> list[KeyFigure]:
+def _summary(audits: Sequence[Audit]) -> list[report.KeyFigure]:
     violated = [audit for audit in audits if audit.verdict == "violated"]
     reach = [audit.reach for audit in audits if audit.reach is not None]
     cards = [
-        KeyFigure(
+        report.KeyFigure(
             say("assess.audit.audits"),
             f"{len(audits)}",
             say("assess.audit.outputs", outputs=sum(a.samples for a in audits) * 2),
         ),
-        KeyFigure(
+        report.KeyFigure(
             say("assess.audit.violated"),
             f"{len(violated)}",
             ", ".join(str(a.name) for a in violated) or say("assess.audit.none"),
@@ -81,12 +69,12 @@ def _summary(audits: Sequence[Audit]) -> list[KeyFigure]:
     ]
     if reach:
         note = say("assess.audit.reach_note")
-        cards.append(KeyFigure(say("assess.audit.reach"), f"{max(reach):.0%}", note))
+        cards.append(report.KeyFigure(say("assess.audit.reach"), f"{max(reach):.0%}", note))
     return cards
 
 
-def _table(audits: Sequence[Audit]) -> Table:
-    return Table(
+def _table(audits: Sequence[Audit]) -> report.Table:
+    return report.Table(
         [
             say("assess.audit.mechanism"),
             say("assess.audit.claimed_epsilon"),
@@ -111,8 +99,8 @@ def _table(audits: Sequence[Audit]) -> Table:
     )
 
 
-def _one(audit: Audit) -> list[Block]:
-    found = Facts(
+def _one(audit: Audit) -> list[report.Block]:
+    found = report.Facts(
         [
             (say("assess.audit.inputs"), str(audit.pair)),
             (say("assess.audit.event"), str(audit.event)),
@@ -133,8 +121,8 @@ def _one(audit: Audit) -> list[Block]:
         verdict=label(audit.verdict),
     )
     return [
-        Heading(str(audit.name), level=3),
-        Paragraph(sentence[:1].upper() + sentence[1:]),
+        report.Heading(str(audit.name), level=3),
+        report.Paragraph(sentence[:1].upper() + sentence[1:]),
         found,
     ]
 

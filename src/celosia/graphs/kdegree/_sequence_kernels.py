@@ -24,8 +24,8 @@ def cheapest_groups(ranked: Whole, k: int, median: bool, most: int) -> Whole:
     best = np.full(count + 1, _FAR, dtype=np.int64)
     last = np.zeros(count + 1, dtype=np.int64)
     best[0] = 0
+    # Dynamic programming over the last group (Liu & Terzi 2008), of k to 2k - 1 degrees.
     for end in range(k, count + 1):
-        # Dynamic programming over the last group (Liu & Terzi 2008), of k to 2k - 1 degrees.
         for start in range(end - k, max(-1, end - 2 * k), -1):
             if best[start] == _FAR or ranked[start] - ranked[end - 1] > most:
                 continue
