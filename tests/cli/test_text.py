@@ -44,6 +44,10 @@ def test_a_folder_is_searched_published_verified_attacked_and_indexed(
     assert (tmp_path / "key.bin").stat().st_mode & 0o777 == 0o600
     assert "Entwistle" not in (tmp_path / "report.html").read_text("utf-8")
     assert run("text", "verify", "safe").code == 0
+    searched = run("text", "verify", "safe", "--key", "key.bin", "--json")
+    assert json.loads(searched.out)["data"]["texts"] >= 3
+    assert (tmp_path / "key.bin.removed").stat().st_mode & 0o777 == 0o600
+    assert "ntwistle" not in (tmp_path / "key.bin.removed").read_text("utf-8")
     checked = run(
         *("text", "verify", "safe", "--original", "notes", "--findings", "findings.csv"),
         *("--declare", "text.toml", "--json"),
@@ -66,6 +70,7 @@ def test_a_folder_is_searched_published_verified_attacked_and_indexed(
     assert "Entwistle" not in looked.out
     assert run("text", "forget-key", "key.bin", "--yes").code == 0
     assert not (tmp_path / "key.bin").exists()
+    assert not (tmp_path / "key.bin.removed").exists()
 
 
 def test_epsilon_on_prose_is_refused(run: Run, folder: Path, tmp_path: Path) -> None:

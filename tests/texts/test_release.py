@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,8 @@ from celosia.texts import (
 )
 from celosia.texts.detection.run import FoundTexts
 from celosia.texts.documents import Finding, Span
+from celosia.texts.release import PublishedFile
+from celosia.texts.removed import RemovedTexts
 from celosia.texts.verification import (
     StringSearch,
     find_leaks,
@@ -216,6 +219,37 @@ def test_a_release_is_verified_again_with_the_original(tmp_path: Path) -> None:
     assert not verify_release(raw, found).leaks  # what is kept on purpose is no leak
     object.__setattr__(raw, "actions", {})
     assert verify_release(raw, found).leaks
+
+
+def test_a_release_is_searched_by_fingerprints_alone(tmp_path: Path) -> None:
+    texts = ["Mr Zebulon Quartermain left.", "Call 0161 496 0123."]
+    key, path = Key.new(), tmp_path / "key.bin"
+    release = publish(find(Collection.of(texts)), actions={"default": "redact"}, key=key)
+    RemovedTexts.of(release, key).save(path)
+    kept = (tmp_path / "key.bin.removed").read_text("utf-8").lower()
+    assert not any(each in kept for each in ("zebulon", "quartermain", "0161"))
+    known = RemovedTexts.load(path)
+    assert known.verify(release, key).passed
+    assert known.verify(release, key).texts == 2
+    leaking = replace(
+        release,
+        files=(
+            PublishedFile("0001.txt", "they saw ZEBULON  Quar\u00adtermain".encode()),
+            PublishedFile("0002.txt", "0161-496-0123".encode("utf-16-le")),
+            PublishedFile("0003.txt", b"Zebulon the first, Quartermain the second"),
+        ),
+    )
+    with pytest.raises(InputError, match="another release"):
+        known.verify(leaking, key)
+    leaks = replace(known, files=RemovedTexts.of(leaking, key).files).verify(leaking, key).leaks
+    assert {(each.file, each.kind) for each in leaks} == {
+        ("0001.txt", "person"),
+        ("0002.txt", "contact"),
+    }
+    other = replace(known, files=RemovedTexts.of(leaking, key).files)
+    assert other.verify(leaking, Key.new()).passed  # another key finds nothing
+    with pytest.raises(InputError, match="no fingerprints"):
+        RemovedTexts.load(tmp_path / "other.bin")
 
 
 def test_warnings_say_what_is_weaker() -> None:

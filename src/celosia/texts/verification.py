@@ -278,7 +278,7 @@ def verify_release(
     Raises:
         InputError: CEL-N044 it was made with another key.
     """
-    from celosia.assess.recognisers import ROLES
+    from celosia.texts.removed import is_telling
 
     if fingerprint is not None and release.provenance.parameters.get("key") != fingerprint:
         raise InputError("CEL-N044")
@@ -287,13 +287,8 @@ def verify_release(
         keeps = {kind for kind, action in release.actions.items() if action.startswith("keep")}
         for each in found.findings:
             text = found.collection.documents[each.span.document].text
-            if ROLES[each.kind] == "direct" and each.kind not in keeps:
+            if each.kind not in keeps:
                 removed[text[each.span.start : each.span.end]] = each.kind
-    from celosia.assess.recognisers.identifiers import folded
-    from celosia.texts import word_lists
-
-    # A name that is a common word, or one that a surrogate may have, stands rightly in other texts.
-    harmless = word_lists.common_words() | word_lists.known_given() | word_lists.known_surnames()
-    wanted = [(text, kind) for text, kind in removed.items() if folded(text) not in harmless]
+    wanted = [(text, kind) for text, kind in removed.items() if is_telling(text, kind)]
     leaks = [leak for each in release.files for leak in find_leaks(each.name, each.content, wanted)]
     return Verification(len(release.files), len(wanted), tuple(leaks))

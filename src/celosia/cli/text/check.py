@@ -26,14 +26,20 @@ def verify(
     findings: FindingsFile = None,
     declare: Declare = None,
     key: Annotated[
-        Path | None, typer.Option("--key", help="Check that the release was made with this key.")
+        Path | None,
+        typer.Option(
+            "--key",
+            help="The key of the release: without --original, what was removed is looked for by "
+            "the fingerprints beside it.",
+        ),
     ] = None,
 ) -> None:
     """Open the published files again and look for what must not be in them.
 
     The files must be those of the certificate. With --original (and --findings, or the documents
     are searched again) every text that was found is looked for in every layer of the new files:
-    bytes, packed members and streams. A hit ends the command with 1.
+    bytes, packed members and streams. With --key alone they are looked for by the keyed
+    fingerprints of their words that `publish` wrote beside the key. A hit ends the command with 1.
 
     **Examples**
 
@@ -43,6 +49,7 @@ def verify(
     """
     from celosia import texts
     from celosia.core.pseudonyms.keys import Key
+    from celosia.texts.removed import RemovedTexts
     from celosia.texts.verification import verify_release
 
     with outputs.working() as progress:
@@ -55,8 +62,11 @@ def verify(
                 if findings is None
                 else texts.read_findings(reading, findings)
             )
-        fingerprint = None if key is None else Key.load(key).fingerprint()
+        known = None if key is None else Key.load(key)
+        fingerprint = None if known is None else known.fingerprint()
         checked = verify_release(loaded, found, fingerprint=fingerprint)
+        if key is not None and known is not None and found is None:
+            checked = RemovedTexts.load(key).verify(loaded, known)
     checked.require()
     outputs.show(
         checked.as_dict,

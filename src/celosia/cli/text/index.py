@@ -148,9 +148,11 @@ def forget_key(
     `celosia text forget-key key.bin --yes`
     """
     from celosia.core.pseudonyms.keys import Key, forget
+    from celosia.texts.removed import beside
 
     Key.load(key)
     if not yes:
         typer.confirm(say("texts.cli.forget", path=key), abort=True)
     forget(key)
+    beside(key).unlink(missing_ok=True)
     console.show(say("texts.cli.forgotten", path=key), strong=True)

@@ -207,8 +207,9 @@ def publish(
         Path | None,
         typer.Option(
             "--key",
-            help="Key file of pseudonyms, surrogates and shifts; made if it does not exist. Keep "
-            "this file secret, outside of the release.",
+            help="Key file of pseudonyms, surrogates and shifts; made if it does not exist. Keyed "
+            "fingerprints of what was removed go to KEY.removed. Keep both files secret, outside "
+            "of the release.",
         ),
     ] = None,
     names: Annotated[
@@ -246,6 +247,7 @@ def publish(
     from celosia.core.randomness import source
     from celosia.texts.private import refuse_prose
     from celosia.texts.registry import model_from_text
+    from celosia.texts.removed import RemovedTexts
 
     if epsilon is not None:
         raise refuse_prose()
@@ -279,6 +281,8 @@ def publish(
                 files.callback(_remove_unless_done, key, state := {"done": False})
                 known.save(key)
             outputs.save(release)
+            if key is not None and known is not None:
+                RemovedTexts.of(release, known).save(key)
             if names is not None:
                 _write_names(release.names, names, overwrite=outputs.overwrite)
             if key is not None and new_key:
