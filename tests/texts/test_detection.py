@@ -58,6 +58,10 @@ def test_what_is_found(text: str, kind: str, value: str) -> None:
         "May we ask for the green file? It will rain in the field.",
         "La rosa es blanca y el campo es bueno.",
         "Según la Ley 39/2015, el plazo es de quince plazas.",
+        # From licences and manuals of others.
+        "It comes with Python 1.6.1 may be located here.",
+        "Code in C/C++ under the U.S. Copyright rules.",
+        "Project-URL: Donate",
     ],
 )
 def test_plain_prose_is_left_alone(text: str) -> None:
@@ -73,6 +77,14 @@ def test_a_name_found_once_is_found_in_all_its_forms() -> None:
     assert len(values) == 6
     made = find(Collection.of([text]))
     assert len({each.group for each in made.findings if each.kind == "person"}) == 1
+
+
+def test_an_initial_before_an_unknown_word_is_not_looked_for_elsewhere() -> None:
+    text = "It is of the X Consortium. The Consortium said so."
+    assert found(text) == [("person", "X Consortium")]
+    assert found("Upstream-Name: Nettle\n\nThe Nettle library.") == [("person", "Nettle")]
+    assert found("NO EVENT SHALL HENRY SPENCER BE LIABLE TO US") == [("person", "HENRY SPENCER")]
+    assert len(found("It is of J. Entwistle. Then Entwistle said so.")) == 2
 
 
 def test_names_spread_over_the_documents_of_their_person_only() -> None:

@@ -43,6 +43,9 @@ def found(text: str) -> list[tuple[str, str]]:
         ("host 2001:db8::1 answered", "device", "2001:db8::1"),
         ("MAC 00:1A:2B:3C:4D:5E", "device", "00:1A:2B:3C:4D:5E"),
         ("matrícula 1234 BCD", "plate", "1234 BCD"),
+        ("vehicle 2006 TCX", "plate", "2006 TCX"),
+        ("from 10.0.0.5 and on", "device", "10.0.0.5"),
+        ("IP 8.8.8.8", "device", "8.8.8.8"),
         ("see https://example.org/p?x=1.", "url", "https://example.org/p?x=1"),
         ("historia clínica nº 884213", "record", "884213"),
         ("MRN: AB-123456", "record", "AB-123456"),
@@ -65,6 +68,8 @@ def test_identifiers_are_found_whole(text: str, kind: str, value: str) -> None:
         "4111111111111112",
         "the year 2026, 1500 people, 3.14159, 12,345,678",
         "version 1.2.3",
+        "libxft (2.1.8.2-7) unstable, Standards-Version 3.7.2.0",
+        "Copyright 2006 TCX and 2000 TXT",
         "at 10:30:45",
     ],
 )

@@ -132,7 +132,9 @@ RECOGNISERS: tuple[Recogniser, ...] = (
             r"\(\d{2,4}\) ?\d{3,4}[ .-]?\d{3,4}|\d{3}[.-]\d{3}[.-]\d{4}"
             r"|0\d{2,4} \d{3,4} ?\d{3,4}")),
     Recogniser("IPv4", "device", SURE, _NUMBER,
-        re.compile(rf"(?<![\w.])(?:{_OCTET}\.){{3}}{_OCTET}(?![\w]|\.\d)"), context=_DEVICE),
+        re.compile(rf"(?<![\w.])(?:{_OCTET}\.){{3}}{_OCTET}(?![\w]|\.\d)"), context=_DEVICE,
+        # Four small numbers are rather the version of a program.
+        needs_context=True, typical=re.compile(r"10\..*|(?:\d+\.)*(?:[2-9]\d|\d{3})(?:\.\d+)*")),
     Recogniser("IPv6", "device", SURE, _before(rf":{_HEX}{{0,4}}:", 1, 2, 3, 4),
         re.compile(rf"(?<![\w:])(?:{_HEX}{{1,4}}:){{7}}{_HEX}{{1,4}}(?![\w:])"
                    rf"|(?<![\w:])(?:{_HEX}{{1,4}}:){{1,6}}(?::{_HEX}{{1,4}}){{1,6}}(?![\w:])"
@@ -147,7 +149,8 @@ RECOGNISERS: tuple[Recogniser, ...] = (
         _bare(r"[A-HJ-NPR-Z0-9]{17}"), check_digits.vin, _CAR),
     Recogniser("plate (ES)", "plate", SURE, _BOTH,
         _bare(r"\d{4}[ -]?[BCDFGHJKLMNPRSTVWXYZ]{3}|[A-Z]{1,2}[ -]\d{4}[ -][A-Z]{1,2}"),
-        context=_CAR),
+        # A year and an abbreviation is no plate.
+        context=_CAR, needs_context=True, typical=re.compile(r"(?!(?:19|20)\d\d ).*")),
     Recogniser("plate (GB)", "plate", LIKELY, _LETTERS, _bare(r"[A-Z]{2}\d{2} ?[A-Z]{3}"),
         context=_CAR),
 )

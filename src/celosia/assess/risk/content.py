@@ -280,6 +280,7 @@ _THINGS = frozenset(
         *("product", "file", "brand", "species", "drug", "column", "variable", "event", "test"),
         *("class", "model", "table", "item", "field", "host", "course", "school", "hospital"),
         *("company", "country", "city", "producto", "archivo", "marca", "especie", "columna"),
+        *("upstream", "package", "project", "module", "software", "library", "proyecto", "paquete"),
         *("evento", "curso", "colegio", "empresa"),
     )
 )

@@ -39,7 +39,7 @@ _MONTH = "|".join(sorted({each for names in MONTHS.values() for each in names}
 _G = r"[ \n]"
 """A blank, or the end of a line in the middle of a date."""
 _WORDS = re.compile(
-    rf"(?<!\w)(?:(?P<d1>\d{{1,2}})(?:st|nd|rd|th|º)?(?:{_G}de|{_G}of)?{_G}(?P<m1>{_MONTH})\.?"
+    rf"(?<!\w)(?:(?<!\d[.,])(?P<d1>\d{{1,2}})(?:st|nd|rd|th|º)?(?:{_G}de|{_G}of)?{_G}(?P<m1>{_MONTH})\.?"
     rf"(?:,?{_G}(?:del?{_G})?(?P<y1>\d{{4}}))?"
     rf"|(?P<m2>{_MONTH})\.?{_G}(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?(?:,?{_G}(?P<y2>\d{{4}}))?"
     rf"|(?P<m3>{_MONTH})\.?,?{_G}(?:del?{_G}|of{_G})?(?P<y3>(?:19|20)\d\d))(?!\w)",

@@ -38,6 +38,9 @@ _INTRODUCTIONS = word_set(
     "tutor tutora representante grandmother grandfather nephew niece cousin primo prima "
     "sobrino sobrina nieto nieta conocido conocida known"
 )
+_STATES = ("U.S.", "U.K.", "E.U.", "U.N.", "U.E.")
+_WEAK = word_set("nombre name named called llamado llamada known conocido conocida contact")
+"""Things have names, too: what follows is a name, and is not looked for elsewhere."""
 _LINKS = word_set("es is was como as por by")
 _NOT_NAMES = word_set(
     "hospital clinica centro universidad university school college street road avenue "
@@ -61,6 +64,8 @@ def find(words: Words) -> list[Match]:
 def _by_capitals(words: Words) -> Iterator[Match]:
     for match in _SEQUENCE.finditer(words.text):
         run = match.group()
+        if run.startswith(_STATES):
+            continue
         if run.isalpha():
             word = folded(run)
             if word in _never_alone() or (
@@ -73,8 +78,12 @@ def _by_capitals(words: Words) -> Iterator[Match]:
 @cache
 def _never_alone() -> frozenset[str]:
     """Words that are no name by themselves, whatever stands before them."""
-    function = word_lists.function_words() - word_lists.known_names()
-    return _TITLES | function | _NOT_NAMES | _PARTICLES
+    return _TITLES | _function_words() | _NOT_NAMES | _PARTICLES
+
+
+@cache
+def _function_words() -> frozenset[str]:
+    return word_lists.function_words() - word_lists.known_names()
 
 
 _PIECE = re.compile(r"[^\s.]+\.?")
@@ -100,14 +109,17 @@ def _judged(words: Words, match: re.Match[str]) -> Iterator[Match]:
     pieces, is_titled = _without_titles(_pieces(match))
     if not pieces:
         return
-    introduced = is_titled or _is_introduced(words, pieces[0][0])
-    # An organisation or a month ends a name; what stands before it is judged alone.
+    introduction = _introduction(words, pieces[0][0])
+    introduced = is_titled or bool(introduction)
+    # An organisation, a month or a function word ends a name; what stands before is judged alone.
     company = sum(_is_known(each[2]) for each in pieces) > 1
+    first = next((at for at, each in enumerate(pieces) if _is_known(each[2])), len(pieces))
     end = next(
         (
             at
             for at, each in enumerate(pieces)
-            if each[2] in _NOT_NAMES and not (company and _is_known(each[2]))
+            if (each[2] in _NOT_NAMES and not (company and _is_known(each[2])))
+            or (at > first and each[2] in _function_words() and each[2] not in _PARTICLES)
         ),
         len(pieces),
     )
@@ -118,9 +130,13 @@ def _judged(words: Words, match: re.Match[str]) -> Iterator[Match]:
         return
     names = [word for _, _, word in pieces if word not in _PARTICLES]
     score = (
-        _introduced_score(names, is_titled=is_titled)
+        _introduced_score(names, is_titled=is_titled, is_weak=introduction in _WEAK)
         if introduced
-        else _score(names, is_first=is_first(words.text, pieces[0][0]))
+        else _score(
+            names,
+            is_first=is_first(words.text, pieces[0][0]),
+            has_dots=any(words.text[end - 1] == "." for _, end, _ in pieces),
+        )
     )
     if not score:
         return
@@ -150,17 +166,19 @@ def _is_known(word: str) -> bool:
     return word in word_lists.known_names()
 
 
-def _introduced_score(names: list[str], *, is_titled: bool) -> float:
+def _introduced_score(names: list[str], *, is_titled: bool, is_weak: bool) -> float:
     """After a title or a word such as "patient"."""
     full = [word for word in names if len(word) > 1]
     if not full:
         return 0.0
     if is_titled or any(map(_is_known, names)):
         return 0.9
-    return 0.0 if _is_list_word(full) else 0.55
+    if _is_list_word(full):
+        return 0.0
+    return 0.45 if is_weak else 0.55
 
 
-def _score(names: list[str], *, is_first: bool) -> float:
+def _score(names: list[str], *, is_first: bool, has_dots: bool) -> float:
     """Of a run of capital words that nothing introduces."""
     common, given = word_lists.common_words(), word_lists.known_given()
     full = [word for word in names if len(word) > 1]
@@ -172,8 +190,9 @@ def _score(names: list[str], *, is_first: bool) -> float:
         if len(known) >= 2:
             return 0.75
         return (0.5 if is_first else 0.6) if sure else 0.0
-    if len(full) == 1 and len(names) > 1:  # initials and a surname
-        return 0.7 if known else 0.5
+    if len(full) == 1 and len(names) > 1:
+        # "X Library" may be anything: it is found here, and not looked for elsewhere.
+        return 0.7 if known else 0.5 if has_dots else 0.45
     if len(full) == 1 and sure and full[0] in given:
         return 0.45 if is_first else 0.6
     return 0.0
@@ -193,26 +212,30 @@ def _places() -> frozenset[str]:
 
 
 def _is_introduced(words: Words, start: int) -> bool:
-    """Whether the word before, or the one before "is" or a colon, says that a name follows."""
+    return bool(_introduction(words, start))
+
+
+def _introduction(words: Words, start: int) -> str:
+    """The word before, or the one before "is" or a colon, if it says that a name follows."""
     text = words.text
     at = bisect_left(words.starts, start)
     if not at or not text[start - 1].isspace():
-        return False
+        return ""
     last = words.words[at - 1]
     if last.isalpha() and last not in _INTRODUCTIONS and last not in _LINKS:
-        return False
+        return ""
     window = text[max(0, start - 40) : start]
     for _ in range(2):
         match = _LAST_WORD.search(window)
         if match is None:
-            return False
+            return ""
         word = folded(match.group(1))
         if word in _INTRODUCTIONS:
-            return True
+            return word
         if word not in _LINKS:
-            return False
+            return ""
         window = window[: match.start()] + " "
-    return False
+    return ""
 
 
 def _lower_case(words: Words) -> Iterator[Match]:

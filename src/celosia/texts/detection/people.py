@@ -69,7 +69,9 @@ _INITIALS = re.compile(r"(?:(?<!\w)[A-ZÀ-ÖØ-Þ]\.? ?){1,3}$")
 class NameSearch:
     """Looks for names in all their forms: full, surname alone, initials, one letter wrong."""
 
-    def __init__(self, names: Iterable[tuple[str, ...]]) -> None:
+    def __init__(
+        self, names: Iterable[tuple[str, ...]], ordinary: frozenset[str] = frozenset()
+    ) -> None:
         self._known: dict[str, bool] = {}
         """Each word of a name, and whether it may stand alone in lower case."""
         self._near: dict[str, set[str]] = defaultdict(set)
@@ -78,7 +80,8 @@ class NameSearch:
             form = NameForms(words)
             for word in words:
                 is_name = word in word_lists.known_names()
-                if len(word) < 2 or (word in word_lists.function_words() and not is_name):
+                is_function = word in word_lists.function_words() and not is_name
+                if len(word) < 2 or is_function or word in ordinary:
                     continue
                 is_rare = word not in common and len(word) > 3
                 is_given = word in form.given and word in given

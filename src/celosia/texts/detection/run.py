@@ -19,6 +19,7 @@ from celosia.core.errors import InputError
 from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.pseudonyms.keys import normal_form
+from celosia.texts import word_lists
 from celosia.texts.detection import dates, names, people, structure, terms
 from celosia.texts.detection.engines import Engine
 from celosia.texts.detection.facts import Facts, FactSearch
@@ -206,14 +207,19 @@ def _propagate(
     values: dict[Any, dict[str, str]] = defaultdict(dict)
     for document, (folded, _), found in zip(collection, texts, candidates, strict=True):
         for each in found:
-            if each.kind == "person" and each.score >= 0.5:
+            if each.kind == "person" and each.score < 0.5:
+                continue
+            if each.kind == "person":
                 known[_place(document, declaration)].add(
                     people.name_words(folded.text[each.start : each.end])
                 )
             elif ROLES[each.kind] == "direct" and each.end - each.start >= _SHORTEST_VALUE:
                 form = _flat(folded.text[each.start : each.end])
                 values[_place(document, declaration)][form] = each.kind
-    searches = {place: people.NameSearch(sorted(forms)) for place, forms in known.items()}
+    ordinary = _ordinary(collection, declaration, texts, known)
+    searches = {
+        place: people.NameSearch(sorted(forms), ordinary[place]) for place, forms in known.items()
+    }
     numbers = {place: _ValueSearch(forms) for place, forms in values.items()}
     for document, (folded, words), found in zip(collection, texts, candidates, strict=True):
         place = _place(document, declaration)
@@ -221,6 +227,31 @@ def _propagate(
             found.extend(searches[place].find(words))
         if place in numbers:
             found.extend(numbers[place].find(words, _flat(folded.text)))
+
+
+_FEW = 2
+"""How many times more often a word may be written in small letters and still be a name."""
+
+
+def _ordinary(
+    collection: Collection,
+    declaration: TextDeclaration,
+    texts: Sequence[tuple[FoldedText, Words]],
+    known: Mapping[Any, set[tuple[str, ...]]],
+) -> dict[Any, frozenset[str]]:
+    """Words of found names that are mostly written in small letters: they are no names."""
+    wanted = {place: {word for form in forms for word in form} for place, forms in known.items()}
+    counts: dict[Any, Counter[str]] = {place: Counter() for place in known}
+    for document, (_, words) in zip(collection, texts, strict=True):
+        place = _place(document, declaration)
+        for word, start in zip(words.words, words.starts, strict=True):
+            if word in wanted.get(place, ()):
+                counts[place][word] += -1 if words.text[start].isupper() else 1
+    names = word_lists.known_names()
+    return {
+        place: frozenset(word for word, more in found.items() if more > _FEW and word not in names)
+        for place, found in counts.items()
+    }
 
 
 _SHORTEST_VALUE = 5

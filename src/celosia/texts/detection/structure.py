@@ -112,6 +112,9 @@ def _value(text: str, start: int, end: int, kind: str, by: str) -> Iterator[Matc
             yield Match(start, start + len(named), kind, by, 0.85)
         return
     cut = re.split(r"[;,(]|\. | - ", stripped)[0].rstrip() if kind != "address" else stripped
+    # "URL: Donate" and "Place: #7" say where to look, not what it is.
+    if (kind == "url" and "." not in cut) or (kind == "place" and not cut[:1].isalpha()):
+        return
     if kind in _WITH_DIGIT and not any(mark.isdigit() for mark in cut) and "@" not in cut:
         return
     if by == "label" and kind in ("date", "birth", "age", "place") and len(cut) > 40:

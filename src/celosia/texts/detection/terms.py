@@ -30,8 +30,8 @@ _ORGANISATIONS = re.compile(
     r"|Laboratories|Ltd|Limited|Inc|LLC|plc|S\.A\.|S\.L\.|Garage|Motors)(?!\w)"
 )
 _ADDRESSES = re.compile(
-    r"(?<!\w)(?:[Cc]alle|[Cc]/|[Aa]vda\.?|[Aa]venida|[Pp]laza|[Pp]za\.?|[Pp]aseo|[Cc]amino|[Cc]arretera"
-    rf"|[Rr]onda|[Tt]ravesía|[Uu]rbanización) ?(?:{_LINK} ){{0,2}}{_NAMES}"
+    r"(?<!\w)(?:[Cc]alle|[Cc]/(?! ?[A-Z](?!\w))|[Aa]vda\.?|[Aa]venida|[Pp]laza|[Pp]za\.?|[Pp]aseo"
+    rf"|[Cc]amino|[Cc]arretera|[Rr]onda|[Tt]ravesía|[Uu]rbanización) ?(?:{_LINK} ){{0,2}}{_NAMES}"
     r"(?:,? (?:n[.º°úu]{0,2}m?\.? ?)?\d{1,4}(?:[- ]?[A-Z](?!\w))?"
     r"(?:,? \d{1,2}[ºª°]? ?[A-Za-z]{0,4}(?!\w))?)?"
     rf"(?:,? \d{{5}}(?: {_NAME}(?: {_NAME})?)?)?"
