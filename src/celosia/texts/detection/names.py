@@ -140,7 +140,7 @@ def _judged(words: Words, match: re.Match[str]) -> Iterator[Match]:
     )
     if not score:
         return
-    if not introduced and len(names) > 1:
+    if not introduced and len(names) > 1 and is_first(words.text, pieces[0][0]):
         # Words before the first known one are the start of a sentence rather than a name.
         while len(pieces) > 1 and len(pieces[0][2]) > 1 and not _is_known(pieces[0][2]):
             pieces.pop(0)
