@@ -88,11 +88,14 @@ def test_a_checked_hierarchy_is_told_as_an_object(people: Path, run: Run) -> Non
     assert found.data()["leaves"] == 5
 
 
+NAMED = ("--identifier", "name", "--sensitive", "disease")
+
+
 @pytest.mark.parametrize(
     ("command", "code", "exit_code"),
     [
         (
-            ("publish", "people.csv", *QUASI, "--other-columns", "insensitive", "--k", 61),
+            ("publish", "people.csv", *QUASI, *NAMED, "--k", 61),
             "CEL-P001",
             1,
         ),

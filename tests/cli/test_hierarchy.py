@@ -59,7 +59,8 @@ def test_a_hierarchy_that_is_built_can_be_checked_and_published_with(
     assert f"Every value of column '{column}' has its place." in checked.err
     assert checked.out.splitlines()[-1].startswith(f"{leaves} leaves, ")
     (tmp_path / "schema.toml").write_text(
-        f'[table]\nother_columns = "insensitive"\n[columns.{column}]\nrole = "quasi-identifier"\n'
+        f'[table]\nother_columns = "identifier"\nunit = "record"\n'
+        f'[columns.{column}]\nrole = "quasi-identifier"\n'
         'hierarchy = { file = "h.csv" }\n'
     )
     published = run("publish", table, "-s", "schema.toml", "--k", 30, "-o", "safe.csv")

@@ -318,7 +318,8 @@ def test_statistics_distributions_and_pairs_are_of_both_sides(tmp_path: Path) ->
 
 def test_many_categories_are_drawn_as_the_most_frequent_and_the_rest(tmp_path: Path) -> None:
     rows = [(f"{code:04}", 1, f"ill {code % 50}") for code in range(100)]
-    _, chosen = people(tmp_path, rows, models=({"method": "k-anonymity", "k": 2},))
+    _, plain = people(tmp_path, rows, models=({"method": "k-anonymity", "k": 2},))
+    chosen = plain.with_column("ill", accept_raw="a test")
     jobs.run(QUIET, folder=str(tmp_path), form=chosen.as_dict())
     text = results.load(Work("aaaaaaaaaaa", tmp_path))
     assert text is not None
@@ -422,7 +423,7 @@ def test_thousands_of_distinct_values_in_two_columns_are_measured() -> None:
         role="quasi-identifier",
         hierarchy={"method": "intervals", "widths": [1_000, 5_000]},
     )
-    income = ColumnForm(name="income", kind="integer", role="sensitive")
+    income = ColumnForm(name="income", kind="integer", role="sensitive", accept_raw="a test")
     chosen = PublishForm(file="days.csv", rows=rows, columns=(day, income))
     release = tables.publish(frame, schema(chosen), models(chosen), levels={"day": 3})
     tracemalloc.start()

@@ -56,7 +56,7 @@ SCHEMA = Schema(
         ),
         Column("illness", Role.SENSITIVE, hierarchy=TREE),
         Column("salary", Role.SENSITIVE),
-        Column("note", Role.INSENSITIVE),
+        Column("note", Role.INSENSITIVE, accept_raw="it tells the rows of a test apart"),
     )
 )
 

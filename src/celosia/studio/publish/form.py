@@ -37,6 +37,8 @@ class ColumnForm:
     """As a schema file writes it under `[columns.NAME.hierarchy]`; None is automatic."""
     missing: str = "refuse"
     """What an empty cell is: `refuse`, `value` or `suppress`."""
+    accept_raw: str = ""
+    """Why a column on which records are unique may be published as it is; empty if it may not."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,9 +167,14 @@ def schema_table(form: PublishForm) -> dict[str, Any]:
             entry["hierarchy"] = dict(column.hierarchy)
         if column.missing != "refuse":
             entry["missing"] = column.missing
+        if column.role in RAW and column.accept_raw.strip():
+            entry["accept_raw"] = column.accept_raw.strip()
         columns[column.name] = entry
     return {"columns": columns}
 
+
+RAW = ("sensitive", "insensitive")
+"""The roles of columns that are published as they are."""
 
 TYPES = {"text": "string", "integer": "integer", "decimal": "decimal", "date": "date"}
 """How a schema file calls the kinds that text can be read as."""
