@@ -72,6 +72,72 @@ def test_an_access_log_is_read_as_one_and_published(tmp_path: Path) -> None:
     assert "own" not in published
 
 
+def test_baskets_are_published_and_named_in_the_browser(visit: Visit) -> None:
+    page = visit.open("/logs")
+    page.locator('[data-test="sample-baskets"]').click()
+    page.locator('[data-test="run"]').wait_for()
+    visit.picture("3-sets")
+    assert visit.overflow() == 0
+    page.locator('[data-test="run"]').click()
+    page.wait_for_url("**step=result**")
+    page.get_by_text("Code that shares nothing with the method").wait_for()
+    page.get_by_text("--method km-anonymity").first.wait_for()
+    page.locator("nav.celosia-steps a", has_text="Frequent keys").click()
+    page.locator('[data-test="run"]').wait_for()
+    page.locator('[data-test="run"]').click()
+    page.get_by_text("What was named").first.wait_for()
+    visit.picture("4-keys")
+    assert visit.overflow() == 0
+    for name in ("keys.csv", "keys-certificate.json", "keys-report.html"):
+        link = page.locator(f'[data-test="file-{name}"]').evaluate("link => link.href")
+        assert page.request.get(link).ok
+
+
+@pytest.mark.parametrize("name", model.set_cards())
+def test_every_method_publishes_the_sample_of_baskets(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(model.PEOPLE, "baskets", 200)
+    about = jobs.prepare(quiet(), folder=str(tmp_path), brought=Brought(sample="baskets"))
+    assert (about["kind"], about["records"]) == ("sets", 200)
+    assert "item" not in str(about["known"][0]["share"])
+    work = Work.at(str(tmp_path))
+    work.save("logs", about | {"sensitive": "item000, item007"})
+    choice = model.set_cards()[name].first_choice()
+    result = jobs.run_sets(quiet(), folder=str(tmp_path), choice=choice, seed=1)
+    assert result["violations"] in (0, None)
+    assert work.path(result["file"]).exists()
+    command, python = (text for _name, text in model.set_code(about, choice, seed=1))
+    assert "--sets --method" in command
+    assert "logs.publish_sets('log.txt', method, hierarchy=\"items.csv\"" in python
+
+
+@pytest.mark.parametrize("name", model.key_cards())
+def test_every_mechanism_names_keys(name: str, tmp_path: Path) -> None:
+    lines = [f"u{n},{query}\n" for n in range(90) for query in ("flu", "rain", f"own{n}")]
+    (tmp_path / "upload.csv").write_text("user,query\n" + "".join(lines), "utf-8")
+    brought = Brought(file="upload.csv", shown="s.csv")
+    about = jobs.prepare(quiet(), folder=str(tmp_path), brought=brought)
+    choice = model.key_cards()[name].first_choice()
+    choice["parameters"] |= {"epsilon": 3, "per_person": 2}
+    result = jobs.release_keys(quiet(), folder=str(tmp_path), choice=choice, of="queries", seed=1)
+    assert {"flu", "rain"} <= set(result["keys"]) <= {"flu", "rain", "flu | rain"}
+    assert result["has_numbers"] == (name not in ("optimal-keys", "sips-keys"))
+    assert "own" not in Work.at(str(tmp_path)).path("keys.csv").read_text("utf-8")
+    command, python = (text for _n, text in model.key_code(about, choice, "queries", seed=1))
+    assert "--epsilon 3" in command
+    assert "epsilon=3" in python
+
+
+def test_basket_lines_are_told_from_tables_and_access_logs(tmp_path: Path) -> None:
+    (tmp_path / "upload.txt").write_text("milk,bread\nmilk,beer\nmilk\n", "utf-8")
+    brought = Brought(file="upload.txt", shown="s.txt")
+    about = jobs.prepare(quiet(), folder=str(tmp_path), brought=brought)
+    assert (about["kind"], about["items"], about["has_hierarchy"]) == ("sets", 3, False)
+    assert about["choice"]["method"] == "disassociation"
+    assert "milk" not in Work.at(str(tmp_path)).path("logs.json").read_text("utf-8")
+
+
 def test_json_lines_are_read(tmp_path: Path) -> None:
     lines = [f'{{"user": "u{n}", "query": "same", "rank": {n}}}\n' for n in range(6)]
     (tmp_path / "upload.jsonl").write_text("".join(lines), "utf-8")

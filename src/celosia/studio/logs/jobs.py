@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -16,7 +17,8 @@ from celosia.studio.visitors import Work
 from celosia.studio.worker import JobProgress
 
 if TYPE_CHECKING:
-    from celosia.logs import Log, LogDeclaration
+    from celosia.logs import Log, LogDeclaration, LogRelease, SetRelease
+    from celosia.logs.private import Of
 
 SEED = 1
 """Of the queries that an attacker happens to know: a page comes out the same again."""
@@ -28,13 +30,11 @@ def prepare(progress: JobProgress, *, folder: str, brought: Brought) -> dict[str
     Raises:
         InputError: CEL-U010 no column is named like a person, or like a query or an address.
     """
-    from celosia.datasets import searches
-
     work = Work.at(folder)
-    kept = work.path(f"log{Path(brought.file).suffix or '.csv'}")
+    kept = work.path(f"log{Path(brought.file).suffix or _SUFFIXES[brought.sample or 'searches']}")
     if brought.sample is not None:
         progress(Step("Making the sample", 0))
-        searches(model.PEOPLE[brought.sample]).frame.write_csv(kept)
+        _write_sample(brought.sample, kept, work)
         about = _described(progress, kept, work)
     else:
         progress(Step("Reading the file", 0))
@@ -46,8 +46,67 @@ def prepare(progress: JobProgress, *, folder: str, brought: Brought) -> dict[str
     return about
 
 
+_SUFFIXES = {"searches": ".csv", "baskets": ".txt"}
+
+
+def _write_sample(name: str, path: Path, work: Work) -> None:
+    from celosia import datasets
+    from celosia.tables.hierarchies import write_hierarchy
+
+    if name == "searches":
+        datasets.searches(model.PEOPLE[name]).frame.write_csv(path)
+        return
+    made = datasets.baskets(model.PEOPLE[name], model.BASKET_ITEMS, model.BASKET_LENGTH)
+    lines = ["\t".join(row) for row in made.transactions.sets() if row]
+    path.write_text("\n".join(lines) + "\n", "utf-8")
+    write_hierarchy(made.hierarchy, work.path("items.csv"))
+
+
+def _is_baskets(path: Path) -> bool:
+    """Whether a file has baskets: by its name, or a text whose first line names no person."""
+    from celosia.logs.draft import draft_of
+    from celosia.logs.readers import layout_of
+
+    suffix = path.suffix.lower()
+    if suffix != ".txt" or layout_of(path, None) == "combined":
+        return suffix in (".dat", ".baskets")
+    with path.open(encoding="utf-8", errors="replace") as stream:
+        names = re.split(r"[\t;,]", stream.readline().strip())
+    return draft_of(names).person is None
+
+
 def _described(progress: JobProgress, path: Path, work: Work) -> dict[str, Any]:
-    """What a page shows of a log: counts and shapes, none of its values."""
+    """What a page shows of a log or of baskets: counts and shapes, none of the values."""
+    first = model.key_cards()["gaussian-keys"].first_choice()
+    first["parameters"]["per_person"] = 10
+    keys = {"key_choice": first, "of": "queries", "seed": None}
+    if _is_baskets(path):
+        return _described_sets(path, work) | keys
+    return _described_log(progress, path, work) | keys
+
+
+def _described_sets(path: Path, work: Work) -> dict[str, Any]:
+    from celosia.core.randomness import Seeded
+    from celosia.logs import attacks, read_sets
+
+    sets = read_sets(path)
+    found = [attacks.known_items(sets, items=each, rng=Seeded(SEED)) for each in (1, 2, 3, 4)]
+    has_hierarchy = work.path("items.csv").exists()
+    method = "km-anonymity" if has_hierarchy else "disassociation"
+    return {
+        "kind": "sets",
+        "records": sets.count,
+        "persons": sets.count,
+        "items": len(sets.labels),
+        "known": [{"name": each.name, "share": each.share_exposed} for each in found],
+        "has_hierarchy": has_hierarchy,
+        "left_out": dict(sets.unread),
+        "sensitive": "",
+        "choice": model.set_cards()[method].first_choice(),
+    }
+
+
+def _described_log(progress: JobProgress, path: Path, work: Work) -> dict[str, Any]:
     from celosia.core.randomness import Seeded
     from celosia.logs import Fields, read
     from celosia.logs.draft import draft, draft_text
@@ -62,6 +121,7 @@ def _described(progress: JobProgress, path: Path, work: Work) -> dict[str, Any]:
     progress(Step("Counting persons", 0))
     treated = apply_methods(log, Fields.default(), rng=Seeded(SEED))
     return {
+        "kind": "records",
         "records": log.records,
         "persons": log.persons,
         "columns": _columns(path, log, declaration),
@@ -69,7 +129,6 @@ def _described(progress: JobProgress, path: Path, work: Work) -> dict[str, Any]:
         "left_out": dict(log.unread),
         "k": 5,
         "fields": {},
-        "seed": None,
     }
 
 
@@ -116,13 +175,22 @@ def run(
         warnings.simplefilter("ignore")  # the release carries them
         release = publish(log, methods, rng=source(seed), progress=progress)  # type: ignore[arg-type]
     write_release(release, work.path("published.csv"))
-    account = release.account
     result = guarantee_facts(release.guarantee) | {
         "k": k,
         "fields": dict(fields),
         "seed": seed,
         "warnings": list(release.warnings),
         "records": {"before": log.records, "after": release.data.height},
+        **_measures(release),
+    }
+    work.save("result", result)
+    return result
+
+
+def _measures(release: LogRelease | SetRelease) -> dict[str, Any]:
+    """What was done, and what risk and use is left."""
+    account = release.account
+    return {
         "facts": dict(release.methods[-1].facts),
         "left_out": dict(release.left_out),
         "attacks": [
@@ -131,5 +199,77 @@ def run(
         ],
         "utility": dict(account.utility),
     }
+
+
+def run_sets(
+    progress: JobProgress, *, folder: str, choice: Mapping[str, Any], seed: int | None = None
+) -> dict[str, Any]:
+    """Publish the baskets of a work; files and `result.json` are written to its folder."""
+    from celosia.core.randomness import source
+    from celosia.logs import DisassociatedSets, method_from, publish_sets, read_sets
+
+    work = Work.at(folder)
+    progress(Step("Reading the file", 0))
+    state = work.load("logs") or {}
+    sets = read_sets(work.path(state["file"]))
+    secrets = model.sensitive_items(state["sensitive"])
+    release = publish_sets(
+        sets,
+        method_from(choice["method"], choice["parameters"]),  # type: ignore[arg-type]
+        hierarchy=work.path("items.csv") if state["has_hierarchy"] else None,
+        sensitive=secrets,
+        rng=source(seed),
+        progress=progress,
+    )
+    ending = "json" if isinstance(release.data, DisassociatedSets) else "txt"
+    write_release(release, work.path(f"published.{ending}"))
+    if secrets:
+        work.path("sensitive.txt").write_text("\n".join(secrets) + "\n", "utf-8")
+    result = guarantee_facts(release.guarantee) | {
+        "choice": dict(choice),
+        "seed": seed,
+        "file": f"published.{ending}",
+        "has_secrets": bool(secrets),
+        "warnings": list(release.warnings),
+        "violations": release.account.violations,
+        **_measures(release),
+    }
     work.save("result", result)
+    return result
+
+
+def release_keys(
+    progress: JobProgress,
+    *,
+    folder: str,
+    choice: Mapping[str, Any],
+    of: Of,
+    seed: int | None = None,
+) -> dict[str, Any]:
+    """Name the frequent keys of a work privately; files and `keys.json` go to its folder."""
+    from celosia.core.randomness import source
+    from celosia.logs import private, read, read_sets
+
+    work = Work.at(folder)
+    progress(Step("Reading the file", 0))
+    state = work.load("logs") or {}
+    path = work.path(state["file"])
+    data = read_sets(path) if state["kind"] == "sets" else read(path, work.path("log.toml"))
+    given = dict(choice["parameters"])
+    if choice["method"] == "itemsets":
+        answer = private.itemsets(data, rng=source(seed), **given)
+    else:
+        method = choice["method"].removesuffix("-keys")
+        answer = private.keys(data, of=of, method=method, rng=source(seed), **given)
+    write_release(answer, work.path("keys.csv"), prefix="keys-")
+    result = guarantee_facts(answer.guarantee) | {
+        "choice": dict(choice),
+        "of": of,
+        "seed": seed,
+        "count": len(answer.value),
+        "has_numbers": choice["method"] not in model.KEY_FAMILIES["Names only"],
+        "keys": dict(list(answer.value.items())[: model.MOST_SHOWN]),
+        "is_large_delta": float(given["delta"]) * state["persons"] >= 1,
+    }
+    work.save("keys", result)
     return result

@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Mapping, Sequence
 from functools import cache
 from string import punctuation
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from celosia.core.methods import Parameter
+from celosia.core.methods import Method, Parameter
 from celosia.core.notation import notation
 from celosia.studio.language import _
-from celosia.studio.parameters import controls
+from celosia.studio.parameters import MethodCard, controls
 from celosia.studio.samples import Sample
 
-SUFFIXES = (".csv", ".tsv", ".txt", ".log", ".jsonl", ".ndjson", ".parquet")
-"""Kinds of files that hold a log."""
-PEOPLE = {"searches": 1000}
+if TYPE_CHECKING:
+    from celosia.logs.private import Of
+
+SUFFIXES = (".csv", ".tsv", ".txt", ".log", ".jsonl", ".ndjson", ".parquet", ".dat", ".baskets")
+"""Kinds of files that hold a log or baskets."""
+PEOPLE = {"searches": 1000, "baskets": 2000}
 """Persons of each sample."""
+BASKET_ITEMS, BASKET_LENGTH = 200, 6
+"""Items of the sample of baskets, and of one basket on average."""
 THRESHOLDS = tuple(range(2, 101))
 """Thresholds whose effect is counted when a log is read."""
 LISTED = (2, 5, 10, 20, 50)
 """Those that a page always lists."""
+MOST_SHOWN = 200
+"""Keys that a page lists; the file has all."""
 LONGEST = 40
 """Characters of a shape."""
 
@@ -33,7 +41,72 @@ SAMPLES: tuple[Sample, ...] = (
         rows=28_159,
         python="datasets.searches(1000).log()",
     ),
+    Sample(
+        name="baskets",
+        title="Shopping baskets",
+        about="2,000 invented baskets that repeat patterns of 200 items, with groups of items.",
+        rows=2_000,
+        python="datasets.baskets(2000, 200, 6)",
+    ),
 )
+
+SET_FAMILIES: dict[str, tuple[str, ...]] = {
+    "Known items": ("km-anonymity", "local-generalisation", "disassociation"),
+    "Sensitive items": ("coherence", "rho-uncertainty"),
+}
+KEY_FAMILIES: dict[str, tuple[str, ...]] = {
+    "With numbers": ("laplace-keys", "gaussian-keys", "itemsets"),
+    "Names only": ("optimal-keys", "sips-keys"),
+}
+KEYS: tuple[Of, ...] = ("queries", "clicks", "query-clicks", "pairs")
+
+
+@cache
+def set_cards() -> dict[str, MethodCard]:
+    """The methods for baskets."""
+    from celosia.logs.registry import set_methods
+
+    return {name: MethodCard(name, controls(kind)) for name, kind in set_methods().items()}
+
+
+def key_methods() -> dict[str, type[Method]]:
+    """The mechanisms that name frequent keys, and sets of items, by their names."""
+    from celosia.logs import private
+
+    kinds: tuple[type[Method], ...] = (*private.METHODS.values(), private.PrivateItemsets)
+    return {kind.method_name: kind for kind in kinds}
+
+
+@cache
+def key_cards() -> dict[str, MethodCard]:
+    """The same as cards."""
+    return {
+        name: MethodCard(
+            name,
+            tuple(each for each in controls(kind) if each.name != "rounds"),
+            private=True,
+        )
+        for name, kind in key_methods().items()
+    }
+
+
+def key_name(of: str) -> str:
+    """What is named, in the language of the page."""
+    return {
+        "queries": _("queries or items"),
+        "clicks": _("clicked addresses"),
+        "query-clicks": _("queries with clicked addresses"),
+        "pairs": _("pairs of items"),
+    }[of]
+
+
+def sensitive_items(text: str) -> list[str]:
+    """The items that were written down, one a line or separated by commas.
+
+    >>> sensitive_items("beer, wine")
+    ['beer', 'wine']
+    """
+    return [item for each in re.split(r"[,\n]", text) if (item := each.strip())]
 
 
 @cache
@@ -152,5 +225,67 @@ def code(
         'release.save("published.csv")',
         'release.report("report.html")',
         "print(release)",
+    ]
+    return [("Command line", " ".join(map(shlex.quote, parts))), ("Python", "\n".join(python))]
+
+
+def set_code(
+    state: Mapping[str, Any], choice: Mapping[str, Any], *, seed: int | None = None
+) -> list[tuple[str, str]]:
+    """The command and the Python text that publish the same baskets."""
+    from celosia.logs import method_from
+
+    method = notation(method_from(choice["method"], choice["parameters"]))
+    goal = "published.json" if choice["method"] == "disassociation" else "published.txt"
+    secrets = sensitive_items(state["sensitive"])
+    parts = ["celosia", "log", "publish", state["file"], "--sets", "--method", method]
+    parts += ["--hierarchy", "items.csv"] if state["has_hierarchy"] else []
+    parts += ["--sensitive", "sensitive.txt"] if secrets else []
+    parts += ["-o", goal, "--report", "report.html"]
+    parts += [] if seed is None else ["--seed", str(seed)]
+    given = ['hierarchy="items.csv"'] if state["has_hierarchy"] else []
+    given += [f"sensitive={secrets!r}"] if secrets else []
+    given += [] if seed is None else [f"rng=Seeded({seed})"]
+    python = [
+        f"from celosia import {'logs' if seed is None else 'Seeded, logs'}",
+        "",
+        f"method = logs.method_from({choice['method']!r}, {dict(choice['parameters'])!r})",
+        f"release = logs.publish_sets({', '.join([repr(state['file']), 'method', *given])})",
+        f'release.save("{goal}")',
+        'release.report("report.html")',
+        "print(release)",
+    ]
+    return [("Command line", " ".join(map(shlex.quote, parts))), ("Python", "\n".join(python))]
+
+
+def key_code(
+    state: Mapping[str, Any], choice: Mapping[str, Any], of: str, *, seed: int | None = None
+) -> list[tuple[str, str]]:
+    """The command and the Python text that name the same keys."""
+    is_sets, itemsets = state["kind"] == "sets", choice["method"] == "itemsets"
+    given = dict(choice["parameters"])
+    parts = ["celosia", "log", "release", "itemsets" if itemsets else "keys", state["file"]]
+    parts += ["--sets"] if is_sets else ["--declare", "log.toml"]
+    for name, value in given.items():
+        parts += [f"--{name.replace('_', '-')}", str(value)]
+    if not itemsets:
+        given |= {"of": of, "method": choice["method"].removesuffix("-keys")}
+        parts += ["--of", of, "--method", given["method"]]
+    parts += ["-o", "keys.csv"] + ([] if seed is None else ["--seed", str(seed)])
+    read = (
+        f'logs.read_sets("{state["file"]}")'
+        if is_sets
+        else (f'logs.read("{state["file"]}", "log.toml")')
+    )
+    shown = [f"{name}={value!r}" for name, value in given.items()]
+    shown += [] if seed is None else [f"rng=Seeded({seed})"]
+    called = "itemsets" if itemsets else "keys"
+    python = [
+        f"from celosia import {'logs' if seed is None else 'Seeded, logs'}",
+        "",
+        f"data = {read}",
+        f"answer = logs.private.{called}(data, {', '.join(shown)})",
+        'answer.save("keys.csv")',
+        "print(answer)",
     ]
     return [("Command line", " ".join(map(shlex.quote, parts))), ("Python", "\n".join(python))]

@@ -7,9 +7,12 @@ from typing import Any
 
 from nicegui import run, ui
 
-from celosia.core.messages import Message, render
+from celosia.core.messages import render
 from celosia.studio.language import _, n_, number, percent
 from celosia.studio.logs import jobs, model
+from celosia.studio.logs.keys import show_keys
+from celosia.studio.logs.measures import show_attacks, show_facts, show_left_out
+from celosia.studio.logs.sets import show_published_sets, show_set_methods
 from celosia.studio.shell import page
 from celosia.studio.widgets.method_form import parameter_controls, promise
 from celosia.studio.widgets.table import show_table
@@ -26,6 +29,8 @@ from celosia.studio.worker import Task, task
 
 
 def _size(state: Mapping[str, Any]) -> str:
+    if state["kind"] == "sets":
+        return n_("{count} basket", "{count} baskets", state["records"])
     people = n_("{count} person", "{count} persons", state["persons"])
     return n_("{count} record", "{count} records", state["records"]) + f", {people}"
 
@@ -37,8 +42,9 @@ class LogWorkbench(Workbench):
         name="logs",
         title="Logs",
         steps=(
-            WorkStep(name="fields", title="Fields and threshold", icon="tune"),
-            WorkStep(name="result", title="Published records", icon="list_alt"),
+            WorkStep(name="fields", title="Method", icon="tune"),
+            WorkStep(name="result", title="Result", icon="list_alt"),
+            WorkStep(name="keys", title="Frequent keys", icon="key"),
         ),
         first="fields",
         prepare=jobs.prepare,
@@ -58,8 +64,8 @@ def logs_start() -> None:
         "fields that identify, keep only what several persons asked, and see what attackers find.",
         bring="Bring a log",
         kinds="A table or JSON lines with a column for the person and one for the query, the item "
-        "or the web address, each known by its name (such as user, query, url), or the access log "
-        "of a web server.",
+        "or the web address, each known by its name (such as user, query, url), the access log of "
+        "a web server, or baskets: a line each, items separated by tabs, commas or blanks.",
     )
 
 
@@ -68,11 +74,33 @@ async def logs_steps(work_id: str, step: str = "fields") -> None:
     """Show one step of a piece of work."""
     workbench, known = LogWorkbench.open_at(work_id, step)
     await run.io_bound(model.field_controls)  # loads the methods, once
-    {"fields": _fields, "result": _result}[known](workbench)
+    await run.io_bound(model.key_cards)
+    is_sets = workbench.state["kind"] == "sets"
+    if known == "keys":
+        show_keys(KeyWorkbench(workbench.work))
+    elif is_sets:
+        {"fields": show_set_methods, "result": show_published_sets}[known](workbench)
+    else:
+        {"fields": _fields, "result": _result}[known](workbench)
+
+
+class KeyWorkbench(LogWorkbench):
+    """The same work, where the chosen method is the one that names keys."""
+
+    @property
+    def choice(self) -> dict[str, Any]:
+        """The chosen mechanism and its parameters."""
+        return dict(self.state["key_choice"])
+
+    def save(self, **values: Any) -> None:
+        """Keep some values."""
+        if "choice" in values:
+            values["key_choice"] = values.pop("choice")
+        super().save(**values)
 
 
 def _fields(workbench: LogWorkbench) -> None:
-    _left_out(workbench.state["left_out"])
+    show_left_out(workbench.state["left_out"])
     columns = ui.refreshable(lambda: _columns(workbench))
     thresholds = ui.refreshable(lambda: _thresholds(workbench))
 
@@ -163,17 +191,6 @@ def _task(workbench: LogWorkbench) -> Task[Any]:
     )
 
 
-def _left_out(counts: Mapping[str, int]) -> None:
-    from celosia.logs.report import REASONS
-
-    if counts:
-        show_table(
-            [_("reason"), _("records")],
-            [[render(REASONS[name]), count] for name, count in counts.items()],
-            caption=_("Lines and records that cannot be used"),
-        )
-
-
 def _result(workbench: LogWorkbench) -> None:
     result = workbench.work.load("result")
     if result is None:
@@ -213,9 +230,9 @@ def _result(workbench: LogWorkbench) -> None:
         ]
     figures(boxes)
     promise(result["guarantee"], simulation=result["simulation"])
-    _attacks(attacks)
-    _facts(result)
-    _left_out(result["left_out"])
+    show_attacks(attacks)
+    show_facts(result)
+    show_left_out(result["left_out"])
     state = workbench.state
     workbench.take_away(
         [
@@ -231,27 +248,3 @@ def _result(workbench: LogWorkbench) -> None:
             state["sample"], state["file"], result["k"], result["fields"], seed=result["seed"]
         )
     )
-
-
-def _attacks(found: list[dict[str, Any]]) -> None:
-    if not found:
-        return
-    heading("Persons singled out")
-    show_table(
-        [_("attack"), _("found before"), _("found after")],
-        [[render(each["name"]), percent(each["before"]), percent(each["after"])] for each in found],
-        caption=_("Before means the original with names removed."),
-    )
-
-
-def _facts(result: Mapping[str, Any]) -> None:
-    from celosia.logs.report import FACTS, UTILITY
-
-    heading("What was done")
-    rows: list[list[Any]] = [
-        [render(Message(FACTS[name])), value]
-        for name, value in result["facts"].items()
-        if isinstance(value, int) and name not in result["utility"]  # shares come below
-    ]
-    rows += [[render(UTILITY[name]), percent(value)] for name, value in result["utility"].items()]
-    show_table([_("what"), _("value")], rows)
