@@ -1,20 +1,22 @@
-"""Assess: risk of a table, attacks on it, its utility, and audits of mechanisms."""
+"""Assess: risk of a table, attacks on it, its utility, and audits of mechanisms.
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+Each part is loaded when it is used: who publishes a table need not wait for attacks and audits.
+"""
 
-from celosia.assess import attacks, linkage, risk, utility
-from celosia.assess.accounts import (
-    MaskedAccount,
-    SyntheticAccount,
-    masked_account,
-    synthetic_account,
-)
-from celosia.assess.meaning import ExactMeaning, Meaning
-from celosia.assess.risk_utility import MapPoint, RiskUtilityMap, risk_utility_map
+from typing import TYPE_CHECKING
+
+from celosia.core.lazy_imports import on_first_use
 
 if TYPE_CHECKING:
-    from celosia.assess import audit
+    from celosia.assess import attacks, audit, linkage, risk, utility
+    from celosia.assess.accounts import (
+        MaskedAccount,
+        SyntheticAccount,
+        masked_account,
+        synthetic_account,
+    )
+    from celosia.assess.meaning import ExactMeaning, Meaning
+    from celosia.assess.risk_utility import MapPoint, RiskUtilityMap, risk_utility_map
 
 __all__ = [
     "ExactMeaning",
@@ -34,8 +36,16 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    # Audits know every mechanism; who publishes or measures a table need not wait for them.
-    if name == "audit":
-        return import_module("celosia.assess.audit")
-    raise AttributeError(f"module 'celosia.assess' has no attribute {name!r}")
+__getattr__, __dir__ = on_first_use(
+    __name__,
+    {
+        "accounts": ("MaskedAccount", "SyntheticAccount", "masked_account", "synthetic_account"),
+        "attacks": (),
+        "audit": (),
+        "linkage": (),
+        "meaning": ("ExactMeaning", "Meaning"),
+        "risk": (),
+        "risk_utility": ("MapPoint", "RiskUtilityMap", "risk_utility_map"),
+        "utility": (),
+    },
+)

@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from celosia.assess.risk import Finding, detect
+from celosia.assess.risk.finding import Finding
 from celosia.core.messages import say
 from celosia.core.progress import Progress, silent
 from celosia.frames import as_frame, encode
@@ -92,6 +92,8 @@ def draft_schema(data: Any, *, progress: Progress = silent) -> SchemaDraft:
     >>> [(column.name, str(column.role), column.missing) for column in draft.schema.columns]
     [('sex', 'quasi-identifier', 'value'), ('disease', 'sensitive', 'refuse')]
     """
+    from celosia.assess.risk.detection import detect  # it knows many patterns: heavy
+
     frame = as_frame(data)
     found = detect(frame, progress=progress)
     return SchemaDraft(

@@ -1,25 +1,33 @@
-"""Re-identification risk: of classes, tables, attackers, records and sets of columns."""
+"""Re-identification risk: of classes, tables, attackers, records and sets of columns.
 
-from celosia.assess.risk.attackers import (
-    AttackerRisk,
-    AttackerRisks,
-    attacker_risks,
-    expected_risk,
-)
-from celosia.assess.risk.attribute import AttributeRisk, attribute_risk
-from celosia.assess.risk.detection import detect
-from celosia.assess.risk.finding import Finding
-from celosia.assess.risk.individual import IndividualRisk, individual_risk
-from celosia.assess.risk.log_linear import LogLinearRisk, log_linear_risk
-from celosia.assess.risk.profile import THRESHOLD, RiskProfile, measure, separation
-from celosia.assess.risk.records import RecordRisks, record_risks
-from celosia.assess.risk.subsets import ColumnRisks, SubsetRisk, column_risks, suda_weight
-from celosia.assess.risk.suda import SudaScores, suda
-from celosia.assess.risk.uniqueness import (
-    PopulationUniqueness,
-    population_unique_share,
-    population_uniques,
-)
+Each part is loaded when it is used.
+"""
+
+from typing import TYPE_CHECKING
+
+from celosia.assess.risk.suda import SudaScores, suda  # its module has the same name
+from celosia.core.lazy_imports import on_first_use
+
+if TYPE_CHECKING:
+    from celosia.assess.risk.attackers import (
+        AttackerRisk,
+        AttackerRisks,
+        attacker_risks,
+        expected_risk,
+    )
+    from celosia.assess.risk.attribute import AttributeRisk, attribute_risk
+    from celosia.assess.risk.detection import detect
+    from celosia.assess.risk.finding import Finding
+    from celosia.assess.risk.individual import IndividualRisk, individual_risk
+    from celosia.assess.risk.log_linear import LogLinearRisk, log_linear_risk
+    from celosia.assess.risk.profile import THRESHOLD, RiskProfile, measure, separation
+    from celosia.assess.risk.records import RecordRisks, record_risks
+    from celosia.assess.risk.subsets import ColumnRisks, SubsetRisk, column_risks, suda_weight
+    from celosia.assess.risk.uniqueness import (
+        PopulationUniqueness,
+        population_unique_share,
+        population_uniques,
+    )
 
 __all__ = [
     "THRESHOLD",
@@ -50,3 +58,50 @@ __all__ = [
     "suda",
     "suda_weight",
 ]
+
+__getattr__, __dir__ = on_first_use(
+    __name__,
+    {
+        "attackers": (
+            "AttackerRisk",
+            "AttackerRisks",
+            "attacker_risks",
+            "expected_risk",
+        ),
+        "attribute": (
+            "AttributeRisk",
+            "attribute_risk",
+        ),
+        "detection": ("detect",),
+        "finding": ("Finding",),
+        "individual": (
+            "IndividualRisk",
+            "individual_risk",
+        ),
+        "log_linear": (
+            "LogLinearRisk",
+            "log_linear_risk",
+        ),
+        "profile": (
+            "THRESHOLD",
+            "RiskProfile",
+            "measure",
+            "separation",
+        ),
+        "records": (
+            "RecordRisks",
+            "record_risks",
+        ),
+        "subsets": (
+            "ColumnRisks",
+            "SubsetRisk",
+            "column_risks",
+            "suda_weight",
+        ),
+        "uniqueness": (
+            "PopulationUniqueness",
+            "population_unique_share",
+            "population_uniques",
+        ),
+    },
+)
