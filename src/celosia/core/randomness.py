@@ -61,7 +61,7 @@ class Source(ABC):
         """
         while True:
             keys = self.words(size)
-            order = np.argsort(keys, kind="stable")
+            order = np.argsort(keys)  # without ties there is but one order
             ranked = keys[order]
             if not np.any(ranked[1:] == ranked[:-1]):
                 return order

@@ -45,8 +45,13 @@ class CodedColumn:
         assert self.value_of_leaf is not None
         return self.value_of_leaf.gather(self.leaf_of_row).alias(self.name)
 
-    def labels_at(self, level: int | NDArray[np.int16]) -> pl.Series:
-        """The released text of every record at a level, or at its own; empty cells stay empty."""
+    def labels_at(
+        self, level: int | NDArray[np.int16], starred: NDArray[np.bool_] | None = None
+    ) -> pl.Series:
+        """The released text of every record at a level, or at its own; empty cells stay empty.
+
+        Those that are starred show the root instead.
+        """
         texts: list[str | None] = []
         starts = []
         for number, labels in enumerate(self.hierarchy.labels):
@@ -54,7 +59,10 @@ class CodedColumn:
             texts += labels
             if self.has_missing and number < self.hierarchy.height:
                 texts[starts[-1] + self.hierarchy.nodes[number, -1]] = None
-        places = np.array(starts)[level] + self.hierarchy.nodes[level, self.leaf_of_row]
+        places = np.array(starts, np.int32)[level] + self.hierarchy.nodes[level, self.leaf_of_row]
+        if starred is not None:
+            places[starred] = len(texts)
+            texts.append(ROOT)
         return pl.Series(self.name, texts, dtype=pl.String).gather(places)
 
 

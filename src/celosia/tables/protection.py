@@ -387,18 +387,13 @@ def _released(
     columns: Sequence[CodedColumn], levels: Node | NDArray[np.int16], starred: NDArray[np.bool_]
 ) -> list[pl.Series]:
     """Each column at the level of its node, or of each row."""
-    stars = pl.Series("stars", starred)
     released = []
     for number, column in enumerate(columns):
         level = levels[number] if isinstance(levels, tuple) else levels[:, number]
         if isinstance(level, int) and level == 0 and not starred.any():
             released.append(column.raw())
             continue
-        labels = column.labels_at(level)
-        if starred.any():
-            choice = pl.when(stars).then(pl.lit(ROOT)).otherwise(labels)
-            labels = pl.select(choice.alias(column.name)).to_series()
-        released.append(labels)
+        released.append(column.labels_at(level, starred))
     return released
 
 

@@ -19,13 +19,13 @@ from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.engines import Groups
-from celosia.frames import ARROW_LEVEL, as_frame, bare, pick
+from celosia.frames import ARROW_LEVEL, as_frame, bare
 from celosia.tables.account import account
 from celosia.tables.coded_table import CodedTable, code_table
 from celosia.tables.metrics import Metric
 from celosia.tables.models import Model
 from celosia.tables.options import PublishOptions
-from celosia.tables.protection import Protection, protect
+from celosia.tables.protection import protect
 from celosia.tables.raw_columns import measure_raw
 from celosia.tables.release import TableRelease
 from celosia.tables.releases.series import ReleaseSeries
@@ -134,23 +134,15 @@ def publish_table(
         else:
             protection = series.measured(table, protect(*series.plan(table), progress))
         progress(Step(Message("tables.stage.recoding"), 0))
-        released, source_rows = _recode(frame, options, protection)
+        source_rows = _order(protection.hidden, options)
+        recoded = protection.released if series is None else [*protection.released]
+        released = _in_order(frame, recoded, options.schema, source_rows)
         if raw is not None:
             raw = raw.with_published(count_in(released)([released.columns])[0])
         statements = account("celosia.publish", options, protection, raw)
         if series is not None and record:
             series.record(protection, statements["provenance"])
     return TableRelease(data=released, source_rows=source_rows, **statements)
-
-
-def _recode(
-    frame: pl.DataFrame, options: PublishOptions, protection: Protection
-) -> tuple[pl.DataFrame, NDArray[np.int64]]:
-    """The rows as they are released, and the row of the table that each comes from."""
-    recoded = frame.with_columns(protection.released)
-    shown = pick(recoded, released_names(frame, options.schema))
-    source_rows = _order(protection.hidden, options)
-    return without_trace(shown[source_rows]), source_rows
 
 
 def code_data(
@@ -204,6 +196,22 @@ def check_table(frame: pl.DataFrame, schema: Schema) -> None:
 def released_names(frame: pl.DataFrame, schema: Schema) -> list[str]:
     """The columns that may be released: all but identifiers."""
     return [name for name in frame.columns if schema.role_of(name) is not Role.IDENTIFIER]
+
+
+def _in_order(
+    frame: pl.DataFrame, recoded: list[pl.Series], schema: Schema, rows: NDArray[np.int64]
+) -> pl.DataFrame:
+    """The rows to release, without a trace of others.
+
+    Column by column, and the list of recoded columns is emptied on the way: so that no more than
+    one column is held twice.
+    """
+    columns = {name: frame[name] for name in released_names(frame, schema)}
+    columns |= {series.name: series for series in recoded}
+    recoded.clear()
+    for name in columns:
+        columns[name] = without_trace(columns[name].gather(rows).to_frame()).to_series()
+    return pl.DataFrame(list(columns.values()))
 
 
 def _order(hidden: NDArray[np.bool_], options: PublishOptions) -> NDArray[np.int64]:
