@@ -147,6 +147,25 @@ def test_private_releases(run: Run, folder: Path, words: str, told: str) -> None
     assert made["guarantee"]["neighbours"] == "add or remove one person"
 
 
+def test_positions_go_through_the_collect_door(run: Run, folder: Path) -> None:
+    words = "trace cells pings.csv -d trace.toml -e 5 --size 2 --protocol cells.toml -o cells.csv "
+    words += "--candidates names.txt"
+    assert call(run, words).code == 0
+    assert len(Path("cells.csv").read_text().splitlines()) == 81
+    assert Path("cells.csv").stat().st_mode & 0o077 == 0
+    steps = [
+        "collect privatise cells.toml cells.csv --column cell -o reports.clr --seed 1",
+        "collect absorb cells.toml reports.clr --folder state",
+    ]
+    for step in steps:
+        done = call(run, step)
+        assert done.code == 0, done.err
+    found = call(run, "collect estimate cells.toml --folder state --candidates names.txt --json")
+    assert found.code == 0, found.err
+    assert "39.81" in found.out
+    call(run, words).complains("CEL-I004")
+
+
 def test_a_release_of_a_measured_region_is_refused(run: Run, folder: Path) -> None:
     call(run, "trace init pings.csv -o draft.toml")
     call(run, "trace release grid pings.csv -d draft.toml -e 1").complains("CEL-J030", 1)

@@ -2,9 +2,10 @@
 
 from celosia.traces.private.areas import Flows, PlaceFlows, Visits
 from celosia.traces.private.bounding import bounded
+from celosia.traces.private.collection import cell_protocol, collect_cells, random_cells
 from celosia.traces.private.grids import AdaptiveGrid, Quadtree, UniformGrid, advised_size
 from celosia.traces.private.mechanism import TraceMechanism, one_unit
-from celosia.traces.private.statistics import collect_cells, flows, grid, release, visits
+from celosia.traces.private.statistics import flows, grid, release, visits
 from celosia.traces.private.synthetic_traces import SyntheticTraces, synthetic
 
 __all__ = [
@@ -18,10 +19,12 @@ __all__ = [
     "Visits",
     "advised_size",
     "bounded",
+    "cell_protocol",
     "collect_cells",
     "flows",
     "grid",
     "one_unit",
+    "random_cells",
     "release",
     "synthetic",
     "visits",

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import replace
 from math import exp
-from typing import Any
-
-import numpy as np
 
 from celosia.accounting.budget import Budget
 from celosia.core.messages import Message
@@ -27,11 +23,7 @@ from celosia.traces.private.grids import (
 )
 from celosia.traces.private.mechanism import (
     TraceMechanism,
-    cell_names,
-    check_size,
     check_traces,
-    grid_keys,
-    grid_sides,
 )
 
 HUGE = 700
@@ -189,34 +181,3 @@ def flows(
             epsilon=epsilon, per_person=per_person, unit=unit, delta=delta or 0.0
         )
     return release(traces, mechanism, confidence=confidence, budget=budget, rng=rng)
-
-
-def collect_cells(
-    traces: Traces, *, epsilon: float, size: int = 8, rng: Source | None = None
-) -> dict[str, Any]:
-    """Positions by local differential privacy: each person reports one random cell of a grid.
-
-    The domain of the protocol (optimised unary encoding) is all cells of the declared region. A
-    report is randomised on the device; the collector never sees a cell.
-
-    Returns:
-        The estimated number of persons by cell, the standard errors, and the reports counted.
-    """
-    from celosia.collect import OptimisedUnary
-
-    check_size(size, "size", most=64)
-    traces = check_traces(traces, "person")
-    source = System() if rng is None else rng
-    # One point of each person, uniformly: the first of a random order.
-    order = source.permutation(traces.size)
-    _, first = np.unique(traces.person[order], return_index=True)
-    cells = grid_keys(traces, size)[order[first]]
-    names: list[Hashable] = list(cell_names(traces.plane, grid_sides(size)))
-    protocol = OptimisedUnary(epsilon=epsilon, domain=tuple(names), key="cells")
-    reports = protocol.client(rng=source).privatise([names[cell] for cell in cells.tolist()])
-    found = protocol.server().absorb(reports).estimate(names, post="norm-sub")
-    return {
-        "estimates": dict(zip(names, found.counts.tolist(), strict=True)),
-        "errors": dict(zip(names, found.errors.tolist(), strict=True)),
-        "reports": int(cells.size),
-    }

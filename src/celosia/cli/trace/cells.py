@@ -1,0 +1,74 @@
+"""`celosia trace cells`: what devices report of positions, for `celosia collect`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from celosia.cli import options
+from celosia.cli.frame import FileOutputs
+from celosia.cli.trace.input_options import DeclarationFile, Seed, TraceFile, read_traces
+from celosia.core.messages import say
+
+
+def cells(
+    points: TraceFile,
+    declare: DeclarationFile,
+    epsilon: options.Epsilon,
+    outputs: FileOutputs,
+    protocol: Annotated[Path, typer.Option(help="File for the protocol that devices get (TOML).")],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="File for one random cell of each person (CSV).")
+    ],
+    candidates: Annotated[
+        Path | None,
+        typer.Option(
+            help="File for the names of all cells, which `celosia collect estimate` asks."
+        ),
+    ] = None,
+    size: Annotated[int, typer.Option(help="Cells along a side of the region, at most 64.")] = 8,
+    seed: Seed = None,
+) -> None:
+    """Prepare positions for a collection with local differential privacy.
+
+    The protocol is for devices and server. The cells are what devices would hold: not private yet,
+    until `celosia collect privatise` makes reports of them.
+
+    **Examples**
+
+    `celosia trace cells pings.csv -d trace.toml -e 2 --protocol p.toml -o cells.csv`
+
+    `celosia collect privatise p.toml cells.csv --column cell -o reports.clr`
+
+    `celosia collect absorb p.toml reports.clr --folder state`
+
+    `celosia collect estimate p.toml --folder state --candidates c.txt --post norm-sub`
+    """
+    import polars as pl
+
+    from celosia.collect import save_protocol
+    from celosia.core.files import replacing
+    from celosia.core.randomness import source
+    from celosia.traces.private import cell_protocol, random_cells
+
+    outputs.check(inputs=(points, declare), table=output, draft=protocol, candidates=candidates)
+    with outputs.working() as progress:
+        traces = read_traces(points, declare, progress)
+        shared = cell_protocol(traces.plane, epsilon=epsilon, size=size)
+        held = random_cells(traces, size=size, rng=source(seed))
+        with replacing(output, overwrite=outputs.overwrite, secret=True) as draft:
+            pl.DataFrame({"cell": held}).write_csv(draft)
+        if candidates is not None:
+            with replacing(candidates, overwrite=outputs.overwrite) as draft:
+                draft.write_text("".join(f"{name}\n" for name in shared.domain), "utf-8")
+        save_protocol(shared, protocol, overwrite=outputs.overwrite)
+    outputs.show(
+        lambda: {"persons": len(held), "cells": size**2, "epsilon": epsilon},
+        lambda: None,
+        say("traces.cli.cells", persons=len(held), cells=size**2),
+        table=output,
+        draft=protocol,
+        candidates=candidates,
+    )
