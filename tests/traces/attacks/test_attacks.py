@@ -25,7 +25,7 @@ from celosia.traces.attacks import (
     wilson,
     worst_case,
 )
-from celosia.traces.attacks._kernels import random_keys
+from celosia.traces.attacks._kernels import candidates, random_keys
 from celosia.traces.attacks.unicity import _index, sample_codes
 from celosia.traces.samples import segmented
 
@@ -94,6 +94,33 @@ def test_the_worst_case_is_that_of_brute_force(points: int) -> None:
         for each in sets
     ]
     assert worst_case(traces, cell=2000, points=points) == pytest.approx(np.array(expected))
+
+
+def test_the_worst_case_is_the_definition_also_where_many_share_cells() -> None:
+    traces = city(100, 14).traces
+    base = segmented(traces, "whole")
+    codes = sample_codes(base, traces, cell=5000, hours=None)
+    sets = [set(codes[base.trace == one].tolist()) for one in range(traces.people)]
+    expected = [
+        1
+        / min(
+            sum(set(some_cells) <= other for other in sets)
+            for some_cells in combinations(sorted(own), min(2, len(own)))
+        )
+        for own in sets
+    ]
+    found = worst_case(traces, cell=5000, points=2)
+    assert found.tolist() == expected
+    assert (found < 1).sum() > 50
+
+
+def test_the_next_trace_does_not_lend_its_keys() -> None:
+    keys = np.array([0, 1, 2, 3])  # of two traces, {0, 1} and {2, 3}
+    starts = np.array([0, 2, 4])
+    holders, key_starts = np.array([0, 0, 1, 1]), np.arange(5)
+    known = np.array([1, 2])  # a target that has a key of each
+    sizes, _ = candidates(known, np.array([0, 2]), 2, keys, starts, holders, key_starts, 20)
+    assert sizes.tolist() == [0]
 
 
 def test_known_points_are_drawn_uniformly_without_replacement() -> None:

@@ -15,13 +15,15 @@ Array = NDArray[Any]
 @njit(cache=True, nogil=True)
 def _has(keys: Array, start: int, end: int, key: int) -> bool:
     """Whether a sorted stretch holds a key."""
+    stop = end
     while start < end:
         middle = (start + end) // 2
         if keys[middle] < key:
             start = middle + 1
         else:
             end = middle
-    return start < keys.size and keys[start] == key
+    # Not beyond the stretch: the key that follows is another trace's.
+    return start < stop and keys[start] == key
 
 
 @njit(cache=True, nogil=True)
