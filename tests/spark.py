@@ -56,9 +56,13 @@ def local_spark() -> Iterator[SparkSession]:
         TemporaryDirectory(prefix="celosia-java-") as folder,
         pytest.MonkeyPatch.context() as patch,
     ):
-        if java_home() is None:
-            patch.setenv("JAVA_HOME", str(_wheel_java(Path(folder))))
+        patch.setenv("JAVA_HOME", str(java_folder(Path(folder))))
         yield spark_session("local[2]", settings=SETTINGS)
+
+
+def java_folder(folder: Path) -> Path:
+    """The folder of the machine's Java, or one in `folder` around that of a wheel; or a skip."""
+    return java_home() or _wheel_java(folder)
 
 
 def _wheel_java(folder: Path) -> Path:
