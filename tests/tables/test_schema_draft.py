@@ -72,3 +72,16 @@ def test_cells_that_hold_na_do_not_hide_a_postal_code() -> None:
     draft = draft_schema({"zip": codes})
     assert draft.findings[0].kind == "postal code"
     assert draft.findings[0].share == pytest.approx(40 / 60)
+
+
+def test_an_identifier_that_repeats_tells_people_apart(tmp_path: Path) -> None:
+    frame = pl.DataFrame(
+        {"patient id": [i // 2 for i in range(60)], "age": [20 + i // 2 % 3 for i in range(60)]}
+    )
+    draft = draft_schema(frame)
+    assert draft.schema.person == "patient id"
+    (tmp_path / "visits.toml").write_text(draft.text())
+    assert Schema.load(tmp_path / "visits.toml") == draft.schema
+    release = tables.publish(frame, draft.schema, KAnonymity(3))
+    assert release.risk.smallest >= 3
+    assert draft_schema({"id": range(60), "age": [30] * 60}).schema.person is None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -62,11 +62,13 @@ class SchemaDraft:
     """A draft of a schema, as a value and as a file to read and correct."""
 
     columns: tuple[ColumnDraft, ...]
+    person: str | None = None
+    """The identifier that tells people apart, where one occurs in several records."""
 
     @property
     def schema(self) -> Schema:
         """The schema; it fits the table that the draft was made from."""
-        return Schema(tuple(each.column for each in self.columns))
+        return Schema(tuple(each.column for each in self.columns), person=self.person)
 
     @property
     def nominal(self) -> tuple[str, ...]:
@@ -80,9 +82,12 @@ class SchemaDraft:
 
     def text(self) -> str:
         """The schema file, with a comment on each role; `Schema.load` can read it."""
-        return say("tables.draft.head") + "".join(
-            line for each in self.columns for line in each.lines()
-        )
+        table = ""
+        if self.person is not None:
+            told = say("tables.draft.person")
+            table = f"\n[table]\nperson = {_quoted(self.person)}  # {told}\n"
+        lines = (line for each in self.columns for line in each.lines())
+        return say("tables.draft.head") + table + "".join(lines)
 
 
 def draft_schema(data: Any, *, progress: Progress = silent) -> SchemaDraft:
@@ -100,8 +105,24 @@ def draft_schema(data: Any, *, progress: Progress = silent) -> SchemaDraft:
         tuple(
             ColumnDraft(finding, _is_nominal(series, finding))
             for series, finding in zip(frame, found, strict=True)
-        )
+        ),
+        _person(found),
     )
+
+
+def _person(found: Sequence[Finding]) -> str | None:
+    """The identifier to count people by, if one repeats: a key, or that with most values.
+
+    Records that share it count as one person: if they are of several, classes are larger than they
+    need to be, and never smaller.
+    """
+    repeated = [
+        each
+        for each in found
+        if each.role == "identifier" and not each.empty and 0 < each.distinctness < 1
+    ]
+    best = max(repeated, key=lambda each: (each.kind == "key", each.distinctness), default=None)
+    return None if best is None else best.column
 
 
 def _is_nominal(series: pl.Series, finding: Finding) -> bool:

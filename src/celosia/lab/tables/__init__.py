@@ -8,12 +8,23 @@ computed for this study with a program of its own.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
 
+from celosia.core.progress import Progress
+from celosia.lab.findings import Row
 from celosia.lab.study import declared
 from celosia.lab.tables.experiment import reproduce
 from celosia.lab.tables.figures import sweeps
 from celosia.lab.tables.runs import LOSS, RATIO
+
+
+def _strangers(path: Path | None, progress: Progress) -> Sequence[Row]:
+    from celosia.lab.tables.strangers import rows  # it loads what few studies need
+
+    return list(rows(progress))
+
 
 _study = partial(declared, absolute=LOSS.absolute, relative=RATIO.relative)
 
@@ -28,5 +39,6 @@ STUDIES = (
         )
     ),
     _study("tables/reference", partial(reproduce, "reference.csv", "")),
+    declared("tables/strangers", _strangers),
 )
-"""The whole, its parts, and the reference runs."""
+"""The whole, its parts, the reference runs, and tables nobody here wrote."""

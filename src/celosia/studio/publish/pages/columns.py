@@ -10,7 +10,7 @@ from nicegui import background_tasks, run, ui
 
 from celosia.assess.risk import RiskProfile
 from celosia.studio.language import _, figure, n_, number, percent
-from celosia.studio.publish.form import DATA, ColumnForm, PublishForm
+from celosia.studio.publish.form import DATA, RAW, ColumnForm, PublishForm
 from celosia.studio.publish.labels import finding, kind_word, role_word
 from celosia.studio.publish.pages.steps import PublishWorkbench
 from celosia.studio.publish.suggestions import exposure, suggested_hierarchy
@@ -189,7 +189,17 @@ def _row(workbench: PublishWorkbench, column: ColumnForm, facts: dict[str, Any])
                 button.classes("celosia-chip")
                 buttons[role] = button
 
+        reason = ui.input(
+            _("Reason to publish it as it is, if records are unique on it"),
+            value=column.accept_raw,
+            on_change=lambda event: workbench.update(
+                lambda form: form.with_column(column.name, accept_raw=event.value or "")
+            ),
+        )
+        reason.classes("w-full").props('debounce=400 data-test="accept-raw"')
+
     def mark(chosen: str) -> None:
+        reason.set_visibility(chosen in RAW)
         for role, button in buttons.items():
             pressed = role == chosen
             button.props["aria-pressed"] = "true" if pressed else "false"
