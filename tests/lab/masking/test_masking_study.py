@@ -14,7 +14,7 @@ from celosia.core.errors import Cancelled, InputError
 from celosia.core.progress import Step, silent
 from celosia.core.report import Figure
 from celosia.lab import Findings
-from celosia.lab.masking import figures, medical, reference, small_tables, thesis
+from celosia.lab.masking import figures, medical, publication, reference, small_tables, thesis
 from celosia.lab.masking.equivalence_classes import EquivalenceClasses, format_groups
 from celosia.lab.masking.publication import ANONYMOUS, MEDICAL, NATIONALITIES, RECODED
 from celosia.lab.masking.reference import losses
@@ -90,12 +90,12 @@ def test_a_wrong_age_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_table_with_all_its_rows_is_no_erratum(monkeypatch: pytest.MonkeyPatch) -> None:
     padded = pl.concat([NATIONALITIES[:1], NATIONALITIES])
-    monkeypatch.setattr(small_tables, "NATIONALITIES", padded)
+    monkeypatch.setattr(publication, "NATIONALITIES", padded)
     assert "T4, claimed as 4-anonymous" in _noticed(small_tables.rows())
 
 
 def test_noise_that_was_right_would_be_no_erratum(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(thesis, "PRINTED_NOISE", (2.1, -4.0, 6.3, -5.5, 1.2, 3.3))
+    monkeypatch.setattr(publication, "PRINTED_NOISE", (2.1, -4.0, 6.3, -5.5, 1.2, 3.3))
     assert "noise on weights, alpha = 0.1" in _noticed(thesis.rows())
 
 

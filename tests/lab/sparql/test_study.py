@@ -10,7 +10,7 @@ from celosia.core.progress import Step, silent
 from celosia.core.report import Figure
 from celosia.datasets.watdiv import QUERIES
 from celosia.lab import Findings
-from celosia.lab.sparql import answers, sensitivities, small_graphs
+from celosia.lab.sparql import answers, publication, sensitivities, small_graphs
 from celosia.lab.sparql.publication import ANSWERS, FREQUENCIES, SENSITIVITIES
 
 QUICK = {"sparql/sensitivities": 252, "sparql/by-hand": 107, "sparql/defects": 19}
@@ -75,7 +75,7 @@ def test_all_that_was_printed_is_compared() -> None:
 
 def test_another_frequency_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     wrong = {**FREQUENCIES, ("wsdbm:likes", "object"): 4244}
-    monkeypatch.setattr(sensitivities, "FREQUENCIES", wrong)
+    monkeypatch.setattr(publication, "FREQUENCIES", wrong)
     assert not Findings("sparql", tuple(sensitivities.rows(silent))).is_reproduced
 
 
