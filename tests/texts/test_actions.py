@@ -17,9 +17,10 @@ from celosia.core.pseudonyms.keys import Key
 from celosia.core.randomness import Seeded
 from celosia.datasets.notes import notes
 from celosia.texts import Collection, Encrypt, Shift, TextDeclaration, find, publish, word_lists
-from celosia.texts.actions import action_from_text, actions_by_kind
+from celosia.texts.actions import ActionContext, action_from_text, actions_by_kind
+from celosia.texts.actions.surrogate import _coined_names
 from celosia.texts.detection import dates
-from celosia.texts.detection.people import name_words
+from celosia.texts.detection.people import NameForms, name_words
 
 KEY = Key(bytes(range(32)))
 
@@ -192,6 +193,15 @@ def test_names_of_surrogates_do_not_end_with_the_lists() -> None:
     real = {folded(word) for name in people for word in name.split()}
     assert not real & {folded(word) for name in new for word in name.split()}
     assert all(len(name.split()) == 3 for name in new)
+
+
+def test_a_coined_name_is_no_name_of_the_collection() -> None:
+    form = NameForms(("zorn", "quill"))
+    first = next(_coined_names(form, "en", ActionContext("collection", KEY), "collection"))
+    forbidden = frozenset({folded(first[1])})
+    context = ActionContext("collection", KEY, forbidden)
+    second = next(_coined_names(form, "en", context, "collection"))
+    assert first[1] not in second
 
 
 def test_a_surrogate_of_one_word_is_no_word_of_another_one() -> None:

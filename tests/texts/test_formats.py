@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from celosia.core.errors import InputError
-from celosia.texts import TextDeclaration, find, publish, read
+from celosia.texts import Collection, TextDeclaration, find, publish, read
 from celosia.texts.formats import parse
 
 
@@ -102,6 +102,9 @@ def test_cells_of_a_table_are_found_by_their_column(tmp_path: Path) -> None:
         ("a.json", b'{"a": 1, "a": 2}', "twice"),
         ("a.json", b"[" * 200 + b"]" * 200, "nested"),
         ("a.json", b"{", "JSON of record 1"),
+        ("a.json", b'{"a": "b \\ud800 c", "d": "e"}', "1 text has half"),
+        ("a.json", b'{"a\\ud800": "b"}', "half of a character"),
+        ("a.txt", b"\xff\xfe\x00\xd8a\x00", "UTF-8"),
         ("a.jsonl", b'{"a": 1}\nx\n', "JSON of record 2"),
         ("a.csv", b"a,b\n1\n", "row 2"),
         ("a.csv", b"a,a\n1,2\n", "same name"),
@@ -115,6 +118,20 @@ def test_files_that_cannot_be_read_are_refused(
     with pytest.raises(InputError, match=message) as caught:
         read(tmp_path)
     assert "file 1" in str(caught.value)
+
+
+def test_documents_in_other_or_several_languages_are_counted() -> None:
+    french = "Le patient est venu avec sa femme dans le service pour une visite, et les resultats"
+    texts = [
+        f"{french} sont sur la table des infirmiers, qui ne sont pas la.",
+        "The patient came in with her daughter and was seen by the doctor in the morning. El "
+        "paciente fue visto por la tarde con su hija y no tiene fiebre, se va a casa con recetas.",
+        "The dose is the same as it was before and there is nothing to be done about it for now, "
+        "so she may go home with her husband.",
+    ]
+    notes = " ".join(publish(find(Collection.of(texts)), actions={"default": "redact"}).warnings)
+    assert "1 document seems to be in neither English nor Spanish" in notes
+    assert "1 document mixes English and Spanish" in notes
 
 
 def test_links_and_missing_folders_are_refused(tmp_path: Path) -> None:

@@ -200,6 +200,11 @@ def pdf_that_says(text: str) -> bytes:
     return made.getvalue()
 
 
+def test_fonts_without_a_map_to_letters_are_refused() -> None:
+    with pytest.raises(InputError, match="of the characters cannot be read"):
+        parse(pdf_that_says("\ue001\ue002"), ".pdf")
+
+
 def test_letters_that_the_new_file_could_not_show_are_refused_with_their_count() -> None:
     with pytest.raises(InputError, match="2 letters are not of a Western") as caught:
         parse(pdf_that_says("日本"), ".pdf")

@@ -313,6 +313,11 @@ def _notes(found: FoundTexts, actions: Mapping[str, Action]) -> tuple[str, ...]:
     notes: list[str] = []
     if not found.collection.has_persons:
         notes.append(Message("texts.note.no_person"))
+    written = Counter(word_lists.writing_of(each.text) for each in found.collection)
+    if written["other"]:
+        notes.append(Message("texts.note.other_language", count=written["other"]))
+    if written["mixed"]:
+        notes.append(Message("texts.note.mixed_language", count=written["mixed"]))
     kept_direct = sorted(
         kind
         for kind, action in actions.items()

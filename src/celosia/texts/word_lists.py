@@ -5,10 +5,10 @@ from __future__ import annotations
 import tomllib
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, Literal
 
 from celosia.assess.recognisers.identifiers import folded
-from celosia.texts.documents import Language
+from celosia.texts.documents import Language, word_set
 
 LANGUAGES: tuple[Language, ...] = ("en", "es")
 
@@ -113,6 +113,39 @@ def _words_of(language: Language) -> frozenset[str]:
     own = frozenset(_read("terms")["words"][language].split())
     others = [_read("terms")["words"][each].split() for each in LANGUAGES if each != language]
     return own.difference(*others)
+
+
+_OTHERS = word_set(
+    "les des est une dans pour avec sur par pas qui ce cette aux sont ete plus nous vous ils "
+    "der die das und ist nicht ein eine mit von zu den auf auch sich dem wurde bei nach werden "
+    "il che di non sono della nel alla gli questo anche stato dei degli piu "
+    "nao uma com para os do da em ao dos mais foi pelo pela "
+    "het een van niet dat zijn op te voor met aan ook werd "
+    "amb els dels pel seva aquest"
+)
+"""Function words of French, German, Italian, Portuguese, Dutch and Catalan."""
+
+Writing = Literal["plain", "mixed", "other"]
+
+
+def writing_of(text: str) -> Writing:
+    """Whether a text is in one of our languages, in both, or in another one.
+
+    Texts of fewer than 20 words are not judged.
+
+    >>> writing_of("Le patient est venu avec sa femme dans le service pour une visite, et il est "
+    ...            "parti avec les resultats sur papier")
+    'other'
+    """
+    words = [folded(word) for word in text[:20_000].split()]
+    counts = {each: sum(word in _words_of(each) for word in words) for each in LANGUAGES}
+    least, most = sorted(counts.values())
+    foreign = sum(word in _OTHERS and word not in function_words() for word in words)
+    if len(words) < 20:
+        return "plain"
+    if foreign > most or (most + least + foreign) * 50 < len(words):
+        return "other"
+    return "mixed" if least >= 8 and least * 3 >= most else "plain"
 
 
 def guess_language(text: str, default: Language = "en") -> Language:

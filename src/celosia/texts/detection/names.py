@@ -140,9 +140,13 @@ def _judged(words: Words, match: re.Match[str]) -> Iterator[Match]:
     )
     if not score:
         return
-    if not introduced and len(names) > 1 and is_first(words.text, pieces[0][0]):
-        # Words before the first known one are the start of a sentence rather than a name.
-        while len(pieces) > 1 and len(pieces[0][2]) > 1 and not _is_known(pieces[0][2]):
+    if not introduced and len(names) > 1:
+        # Words before the first known one are the start of a sentence rather than a name, and a
+        # function word among them is no part of one.
+        begins = is_first(words.text, match.start()) or any(
+            each[2] in _function_words() - _PARTICLES for each in pieces[: first + 1]
+        )
+        while begins and len(pieces) > 1 and len(pieces[0][2]) > 1 and not _is_known(pieces[0][2]):
             pieces.pop(0)
     yield Match(pieces[0][0], pieces[-1][1], "person", "name", score)
 

@@ -103,7 +103,16 @@ def parse(content: bytes, suffix: str) -> FileContent:
     """The content of a file of a format, by its ending."""
     module = import_module(f"celosia.texts.formats.{SUFFIXES[suffix]}")
     found: FileContent = module.parse(content, suffix)
+    # JSON, HTML and PDF can name half of a character, which no file can be written with.
+    texts = [piece.text for pieces in found.documents for piece in pieces]
+    halves = sum(not _is_whole(text) for text in (*texts, *found.names))
+    if halves:
+        raise InputError("CEL-N003.halves", count=halves)
     return found
+
+
+def _is_whole(text: str) -> bool:
+    return text.isascii() or not any("\ud800" <= mark <= "\udfff" for mark in text)
 
 
 def decode(content: bytes) -> str:
@@ -122,6 +131,6 @@ def decode(content: bytes) -> str:
         text = content.decode(encoding)
     except UnicodeDecodeError as error:
         raise InputError("CEL-N003.encoding", byte=error.start) from None
-    if any("\ud800" <= mark <= "\udfff" for mark in text):
+    if not _is_whole(text):
         raise InputError("CEL-N003.encoding", byte=0)
     return text
