@@ -304,6 +304,19 @@ def test_a_private_method_needs_declarations() -> None:
     assert told_of["bounds"] == {"age": [0, 100]}
 
 
+def test_a_private_sample_is_made_and_measured(work: Path) -> None:
+    columns = chosen_of(work)["columns"]
+    declared = synthesis_jobs.declare(VOICE, folder=str(work), columns=columns)
+    choice = synthesis.first_choice("safe-pub", columns)
+    choice["parameters"] |= {"epsilon": 5, "delta": 0.01, "choice": 0.2, "bins": 2}
+    result = synthesis_jobs.run(
+        VOICE, folder=str(work), columns=columns, choice=choice, declared=declared, seed=2
+    )
+    assert result["private"]
+    assert (result["epsilon"], result["delta"]) == (5, 0.01)
+    assert figures.privacy_figures(result)
+
+
 @pytest.mark.parametrize("kind", ["copula", "marginals"])
 def test_a_synthetic_table_is_made_and_measured(
     kind: str, work: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
