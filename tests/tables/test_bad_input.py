@@ -41,7 +41,7 @@ SMALL = pl.DataFrame({"a": [*"xxyy"], "s": ["p", "q", "p", "q"]})
 SENSITIVE_MODELS: list[Model] = [
     DistinctDiversity(2, "s"),
     EntropyDiversity(1.5, column="s"),
-    EntropyDiversity(1.5, corrected=True, column="s"),
+    EntropyDiversity(1.5, estimator="grassberger", column="s"),
     RecursiveDiversity(2, 2, "s"),
     TCloseness(0.3, "equal", "s"),
     AlphaK(0.6, 2, "s"),

@@ -85,7 +85,7 @@ MODELS: list[list[Model]] = [
     [DistinctDiversity(3)],
     [KAnonymity(3), DistinctDiversity(3, "illness")],
     [EntropyDiversity(2.5, column="illness")],
-    [EntropyDiversity(2.5, corrected=True, column="illness")],
+    [EntropyDiversity(2.5, estimator="grassberger", column="illness")],
     [RecursiveDiversity(3, 3, "illness")],
     [TCloseness(0.3, "equal", "salary")],
     [KAnonymity(2), TCloseness(0.25, "hierarchical", "illness")],

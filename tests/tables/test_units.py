@@ -212,7 +212,7 @@ def test_the_check_counts_people_where_their_column_is_there() -> None:
     ("models", "how"),
     [
         ([KMap(5)], {}),
-        ([EntropyDiversity(2, corrected=True)], {}),
+        ([EntropyDiversity(2, estimator="grassberger")], {}),
         ([KAnonymity(5)], {"method": "mondrian-relaxed"}),
     ],
 )

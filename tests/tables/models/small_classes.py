@@ -134,7 +134,7 @@ def _recursive(model: Any, counts: Counts, *_: Any) -> bool:
 
 def _entropy(model: Any, counts: Counts, *_: Any) -> bool:
     size, present = sum(counts), [count for count in counts if count]
-    if model.corrected:
+    if model.estimator == "grassberger":
         entropy = grassberger_entropy(counts)
     else:
         entropy = -math.fsum(count / size * math.log(count / size) for count in present)
@@ -216,7 +216,7 @@ models: st.SearchStrategy[Model] = st.one_of(
     st.builds(
         EntropyDiversity,
         st.sampled_from([1.2, 1.5, 2, 2.5, 2**1.5, 3, 4, 5, 6]),
-        st.booleans(),
+        st.sampled_from(["shannon", "grassberger"]),
         st.just("disease"),
     ),
     st.builds(RecursiveDiversity, factors, wholes, st.just("disease")),

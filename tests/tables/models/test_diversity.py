@@ -19,6 +19,7 @@ from celosia.tables.models import (
     EntropyDiversity,
     RecursiveDiversity,
 )
+from celosia.tables.models.entropy_diversity import Estimator
 
 
 def alone(*counts: int) -> Classes:
@@ -26,8 +27,8 @@ def alone(*counts: int) -> Classes:
     return classes_of(column_of(counts), [counts])
 
 
-def entropy(l: float, *, corrected: bool = False) -> EntropyDiversity:  # noqa: E741
-    return EntropyDiversity(l, corrected, "disease")
+def entropy(l: float, *, estimator: Estimator = "shannon") -> EntropyDiversity:  # noqa: E741
+    return EntropyDiversity(l, estimator, "disease")
 
 
 TABLE_12 = [[1, 1, 1, 0, 0], [0, 0, 0, 1, 2], [3, 0, 0, 0, 0], [0, 0, 2, 0, 1]]
@@ -76,19 +77,19 @@ def test_equally_frequent_values_are_exactly_as_diverse_as_their_number(
 
 def test_the_corrected_entropy_is_that_of_grassberger() -> None:
     for counts in [(1, 1), (2, 2), (5, 3, 1), (9, 8, 7, 6), (100, 1, 1), (65_535, 65_537)]:
-        found = entropy(2, corrected=True).effective(alone(*counts)).item()
+        found = entropy(2, estimator="grassberger").effective(alone(*counts)).item()
         assert math.log(found) == pytest.approx(grassberger_entropy(counts), abs=1e-11)
 
 
 def test_the_corrected_entropy_of_few_records_needs_the_values_besides() -> None:
-    assert entropy(5, corrected=True).effective(alone(1, 1)).item() > 5
-    assert not entropy(5, corrected=True).holds(alone(1, 1)).any()
+    assert entropy(5, estimator="grassberger").effective(alone(1, 1)).item() > 5
+    assert not entropy(5, estimator="grassberger").holds(alone(1, 1)).any()
 
 
 def test_parts_may_meet_the_corrected_entropy_that_their_whole_does_not() -> None:
-    whole = entropy(2, corrected=True).judge(alone(2, 2))
+    whole = entropy(2, estimator="grassberger").judge(alone(2, 2))
     assert not whole.satisfied.any()
-    assert entropy(2, corrected=True).holds(alone(1, 1)).all()
+    assert entropy(2, estimator="grassberger").holds(alone(1, 1)).all()
     assert whole.must_go.item() == 0
 
 
@@ -158,7 +159,7 @@ def test_a_table_that_is_not_diverse_says_why() -> None:
     )
     assert "for no l" in (RecursiveDiversity(0.1, 2, "disease").why_infeasible(skewed) or "")
     assert "has fewer than l = 5 different" in (
-        entropy(5, corrected=True).why_infeasible(alone(1, 1)) or ""
+        entropy(5, estimator="grassberger").why_infeasible(alone(1, 1)) or ""
     )
 
 
@@ -198,7 +199,6 @@ def test_parameters_become_numbers_that_fit_into_json() -> None:
         "column": "occupation",
     }
     assert (type(model.c), type(model.l)) == (float, int)
-    assert EntropyDiversity(3, np.bool_(True)).corrected is True  # type: ignore[arg-type]
 
 
 def test_models_of_a_column_name_it() -> None:

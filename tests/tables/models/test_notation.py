@@ -69,7 +69,7 @@ def test_a_model_is_read_from_its_notation(text: str, model: Model) -> None:
         "3,job": DistinctDiversity(3, "job"),
         "distinct:3": DistinctDiversity(3),
         "entropy:2.5": EntropyDiversity(2.5),
-        "entropy:3,corrected=true,column=job": EntropyDiversity(3, True, "job"),
+        "entropy:3,grassberger,column=job": EntropyDiversity(3, "grassberger", "job"),
         "recursive-diversity:4,3,column=job": RecursiveDiversity(4, 3, "job"),
     }.items(),
 )

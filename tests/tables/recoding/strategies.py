@@ -220,8 +220,8 @@ KINDS: dict[str, st.SearchStrategy[Model]] = {
 """Every model that has a plain twin."""
 
 ESTIMATED: dict[str, st.SearchStrategy[Model]] = {
-    "corrected entropy": st.builds(
-        EntropyDiversity, st.sampled_from([1.3, 1.5, 2, 2.5, 3]), st.just(True), _here
+    "estimated entropy": st.builds(
+        EntropyDiversity, st.sampled_from([1.3, 1.5, 2, 2.5, 3]), st.just("grassberger"), _here
     ),
     "estimated no attack": st.builds(
         NoAttack, st.sampled_from([1, 2.5]), st.just(0.5), st.just("journalist"), _share

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,13 +55,18 @@ def grassberger() -> NDArray[np.float64]:
     return table
 
 
+Estimator = Literal["shannon", "grassberger"]
+"""The entropy of the class itself, or an estimate for what it is a sample of."""
+
+
 @dataclass(frozen=True, slots=True)
 class EntropyDiversity(SensitiveModel):
     """Each class has an entropy of sensitive values of at least log `l`.
 
-    Guarantee: the values of a class are at least as evenly spread as `l` equally frequent ones. The
-    corrected form estimates by Grassberger's formula the entropy of what the class is a sample of;
-    it is larger for small classes, so the class must have `l` different values besides.
+    Guarantee: the values of a class are at least as evenly spread as `l` equally frequent ones, by
+    Shannon's entropy of the class itself, -sum p ln p. Grassberger's estimator, ln n - sum c G(c)
+    / n, estimates the entropy of what the class is a sample of; it is larger for small classes, so
+    the class must have `l` different values besides.
 
     >>> from celosia.tables.models import Histogram, SensitiveColumn
     >>> rows = Histogram.of_rows(SensitiveColumn("disease", np.array([3, 3])),
@@ -76,13 +81,17 @@ class EntropyDiversity(SensitiveModel):
     method_name: ClassVar[str] = "entropy-diversity"
 
     l: float = parameter(above=1, most=MOST, start=3)  # noqa: E741 - the name in every paper
-    corrected: bool = False
+    estimator: Estimator = "shannon"
     column: str | None = parameter(None, like=SENSITIVE_COLUMN)
 
     @property
     def counts_units(self) -> bool:
         """The corrected estimate is not concave in the counts."""
-        return not self.corrected
+        return not self._is_estimated
+
+    @property
+    def _is_estimated(self) -> bool:
+        return self.estimator == "grassberger"
 
     @property
     def smallest(self) -> int:
@@ -106,7 +115,7 @@ class EntropyDiversity(SensitiveModel):
     def _entropies(self, classes: Classes) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
         rows = self.histogram(classes)
         target = math.log(self.l)
-        table = grassberger() if self.corrected else weighted_logs()
+        table = grassberger() if self._is_estimated else weighted_logs()
         found: tuple[NDArray[Any], NDArray[Any], NDArray[Any]] = _kernels.entropy_at_least(
             rows.starts,
             rows.counts,
@@ -115,8 +124,8 @@ class EntropyDiversity(SensitiveModel):
             weighted_logs(),
             self.smallest,
             target,
-            self.corrected,
-            target - (LARGEST_CORRECTION if self.corrected else 0) - SLACK,
+            self._is_estimated,
+            target - (LARGEST_CORRECTION if self._is_estimated else 0) - SLACK,
         )
         return found
 
@@ -133,8 +142,8 @@ class EntropyDiversity(SensitiveModel):
 
     def promise(self) -> str:
         """The model in words."""
-        if self.corrected:
-            return self.named(Message("models.entropy_diversity.corrected", l=self.l))
+        if self._is_estimated:
+            return self.named(Message("models.entropy_diversity.grassberger", l=self.l))
         return self.named(Message("models.entropy_diversity.promise", l=self.l))
 
     def protects(self) -> str:
@@ -144,7 +153,9 @@ class EntropyDiversity(SensitiveModel):
     def leaves_open(self) -> tuple[str, ...]:
         """What the model does not protect against."""
         gaps = (BACKGROUND, SKEWNESS, SIMILARITY, IDENTITY)
-        return (Message("models.entropy_diversity.estimated"), *gaps) if self.corrected else gaps
+        return (
+            (Message("models.entropy_diversity.estimated"), *gaps) if self._is_estimated else gaps
+        )
 
     def closes(self) -> tuple[str, ...]:
         """A class has several sensitive values."""
