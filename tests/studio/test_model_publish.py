@@ -400,3 +400,20 @@ def test_a_population_must_have_the_quasi_identifiers(work: Work) -> None:
     assert read_population(QUIET, shown="all.csv", **how) == {"rows": 2}
     assert PublishForm.load(work).population == "all.csv"
     assert "--population all.csv" in command_text(PublishForm.load(work))
+
+
+def test_an_identifier_in_several_records_is_suggested_as_the_person() -> None:
+    frame = pl.DataFrame(
+        {
+            "email": [f"p{n % 40}@example.org" for n in range(120)],
+            "age": [20 + n % 40 for n in range(120)],
+        }
+    )
+    form = suggest("visits.csv", frame, column_facts(frame))
+    assert form.person == "email"
+    assert schema(form).unit_column == "email"
+    assert 'person = "email"' in schema_text(form)
+    by_record = form.with_options(person=None, by_record=True)
+    assert schema(by_record).unit == "record"
+    other = form.with_column("email", role="sensitive")
+    assert schema(other).unit is None

@@ -279,3 +279,20 @@ def test_people_known_by_all_their_records_are_counted_by_brute_force() -> None:
     signatures = Counter(frozenset(each.items()) for each in seen.values())
     alone = sum(1 for each in signatures.values() if each == 1)
     assert release.solution.units.singled_out == alone > 0
+
+
+def test_raw_columns_are_measured_by_people() -> None:
+    """Every note is shared by three records, all of one person."""
+    people = [n // 3 for n in range(300)]
+    frame = pl.DataFrame(
+        {
+            "patient": [f"p{n}" for n in people],
+            "age": [str(20 + n % 4) for n in people],
+            "note": [f"note {n}" for n in people],
+        }
+    )
+    how: dict[str, Any] = {"quasi_identifiers": ["age"], "insensitive": ["note"]}
+    with pytest.raises(PrivacyError) as refused:
+        tables.publish(frame, Schema.of(**how, person="patient"), KAnonymity(5))
+    assert refused.value.code == "CEL-P080"
+    quiet_publish(frame, Schema.of(**how, identifiers=["patient"], unit="record"), KAnonymity(5))

@@ -5,7 +5,7 @@ declare (schema, models) -> protect (search, recode) -> release -> account (risk
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from celosia.assess.risk.combinations import count_in
+from celosia.assess.risk.combinations import Count, Uniqueness, count_in
 from celosia.core.errors import InputError
 from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
@@ -127,7 +127,7 @@ def publish_table(
     """
     frame, table = code_data(data, options, population=population, progress=progress)
     progress(Step(Message("tables.stage.raw_columns"), 0))
-    raw = measure_raw(frame.columns, options, count_in(frame))
+    raw = measure_raw(frame.columns, options, _count_in(frame, options.schema))
     with ReleaseSeries.open(frame, options) as series:
         if series is None:
             protection = protect(table, options, progress)
@@ -143,6 +143,22 @@ def publish_table(
         if series is not None and record:
             series.record(protection, statements["provenance"])
     return TableRelease(data=released, source_rows=source_rows, **statements)
+
+
+def _count_in(frame: pl.DataFrame, schema: Schema) -> Count:
+    """Counts the records that share raw values, or the people or households that do."""
+    if schema.unit_column is None:
+        return count_in(frame)
+    unit = frame[schema.unit_column].alias("\0unit")
+
+    def count(sets: Sequence[Sequence[str]]) -> list[Uniqueness]:
+        counted: list[Uniqueness] = []
+        for names in sets:
+            part = pl.DataFrame([*(frame[name] for name in names), unit]).unique()
+            counted += count_in(part.drop(unit.name))([names])
+        return counted
+
+    return count
 
 
 def code_data(

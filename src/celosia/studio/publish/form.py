@@ -72,6 +72,10 @@ class PublishForm:
     """What the visitor called the population's file, if there is one."""
     keep_order: bool = False
     drop_suppressed: bool = False
+    person: str | None = None
+    """The identifier by which people are counted; None where records are."""
+    by_record: bool = False
+    """Whether the visitor has said that an identifier in several records is no person."""
 
     @classmethod
     def load(cls, work: Work) -> PublishForm:
@@ -132,7 +136,9 @@ class PublishForm:
         columns = tuple(changed if each.name == name else each for each in self.columns)
         quasi = {each.name for each in columns if each.role == "quasi-identifier"}
         weights = {key: value for key, value in self.weights.items() if key in quasi}
-        return replace(self, columns=columns, levels=None, weights=weights)
+        named = {each.name for each in columns if each.role == "identifier"}
+        person = self.person if self.person in named else None
+        return replace(self, columns=columns, levels=None, weights=weights, person=person)
 
     def with_options(self, **changes: Any) -> Self:
         """The same with other models or settings; levels go unless they are what is changed."""
@@ -170,7 +176,12 @@ def schema_table(form: PublishForm) -> dict[str, Any]:
         if column.role in RAW and column.accept_raw.strip():
             entry["accept_raw"] = column.accept_raw.strip()
         columns[column.name] = entry
-    return {"columns": columns}
+    table: dict[str, Any] = {}
+    if form.person is not None:
+        table = {"table": {"person": form.person}}
+    elif form.by_record:
+        table = {"table": {"unit": "record"}}
+    return table | {"columns": columns}
 
 
 RAW = ("sensitive", "insensitive")

@@ -76,7 +76,18 @@ def suggest(
         return sample_choices(sample, columns, frame.height)
     k = 5 if frame.height >= FEW_ROWS else 2
     models = ({"method": "k-anonymity", "k": k},)
-    return PublishForm(file=file, rows=frame.height, columns=columns, models=models)
+    person = _person(facts, frame.height)
+    return PublishForm(file=file, rows=frame.height, columns=columns, models=models, person=person)
+
+
+def _person(facts: Sequence[ColumnFacts], rows: int) -> str | None:
+    """The identifier that occurs in several records, if any; of several the most varied."""
+    repeated = [
+        each for each in facts
+        if each.role == "identifier" and not each.empty and each.distinct < rows
+    ]  # fmt: skip
+    best = max(repeated, key=lambda each: each.distinct, default=None)
+    return None if best is None else best.name
 
 
 def suggested_hierarchy(column: pl.Series) -> dict[str, Any]:

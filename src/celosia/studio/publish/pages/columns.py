@@ -66,9 +66,51 @@ def show(workbench: PublishWorkbench, first: int = 0) -> None:
         for column, facts in zip(workbench.form.columns[part], workbench.facts[part], strict=True):
             _row(workbench, column, facts)
     _pages(workbench, begin)
+    people = ui.element("div").classes("q-mt-md")
+    identifiers: list[str] = []
+
+    def draw_people() -> None:
+        names = list(workbench.form.named("identifier"))
+        if names != identifiers:
+            identifiers[:] = names
+            people.clear()
+            with people:
+                _person(workbench)
+
+    draw_people()
+    workbench.listen(draw_people)
     workbench.listen(draw_preview)
     workbench.listen(lambda: background_tasks.create(count()))
     ui.timer(0.01, count, once=True)
+
+
+RECORDS = ""
+"""The choice that counts records."""
+
+
+def _person(workbench: PublishWorkbench) -> None:
+    """Whose record it is: the identifier by which people are counted."""
+    form = workbench.form
+    names = form.named("identifier")
+    if not names:
+        return
+    heading("Whose record it is")
+    quiet(
+        "If a person may have several records, choose the identifier that tells people apart: the "
+        "models then count people, not records. The column is never released."
+    )
+
+    def choose(name: str | None) -> None:
+        workbench.update(lambda form: form.with_options(person=name or None, by_record=not name))
+
+    choices = {RECORDS: _("each record is another person"), **{name: name for name in names}}
+    select = ui.select(
+        choices,
+        value=form.person or (RECORDS if form.by_record else None),
+        label=_("Count people by"),
+        on_change=lambda event: choose(event.value),
+    )
+    select.props('outlined dense data-test="person"').classes("celosia-field")
 
 
 def _pages(workbench: PublishWorkbench, begin: int) -> None:
