@@ -57,7 +57,7 @@ class Log:
             return self.units
         if self.declaration.unit == "record":
             return np.arange(self.records, dtype=np.int32)
-        return encode(self.column("person").cast(pl.String)).codes
+        return encode(person_names(self.column("person"))).codes
 
     @cached_property
     def persons(self) -> int:
@@ -100,6 +100,16 @@ class Log:
     def __repr__(self) -> str:
         # No value of the data: a representation ends up in logs and tracebacks.
         return f"Log(records={self.records})"
+
+
+def person_names(column: pl.Series) -> pl.Series:
+    """The names of persons in one form: an e-mail address in two cases is one person.
+
+    >>> person_names(pl.Series(["Ann@example.org", "ann@example.org ", "Ann"])).to_list()
+    ['ann@example.org', 'ann@example.org', 'Ann']
+    """
+    names = column.cast(pl.String).str.strip_chars()
+    return names.str.to_lowercase().zip_with(names.str.contains("@").fill_null(False), names)
 
 
 def log_of(

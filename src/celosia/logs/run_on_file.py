@@ -29,8 +29,8 @@ from celosia.logs.fields import Fields
 from celosia.logs.fields.agents import OTHER
 from celosia.logs.fields.times import parse_times, periods
 from celosia.logs.fields.treatment import order_within
-from celosia.logs.formats.access_log import BLOCK, LineCounts, read_blocks
-from celosia.logs.log import Log, sound_records
+from celosia.logs.formats.access_log import LineCounts, read_blocks
+from celosia.logs.log import Log, person_names, sound_records
 from celosia.logs.method import LogMethod
 from celosia.logs.normalisation import normalise
 from celosia.logs.readers import declaration_of, layout_of, text_columns
@@ -39,10 +39,13 @@ from celosia.logs.records.user_threshold import UserThreshold
 from celosia.logs.release import LogFileRelease, MethodOutcome
 from celosia.logs.run import log_guarantee, log_notes, ordered
 
+BLOCK = 1 << 24
+"""Bytes of an access log that are read at a time."""
+
 ROWS = 250_000
 """Records of a table that are read at a time."""
 
-BUCKET = 1_000_000
+BUCKET = 500_000
 """Records that are put in random order at a time."""
 
 
@@ -194,7 +197,7 @@ class _Work:
             shown = log.frame.with_columns(list(made.columns.values()))
             people = None
             if self.has_people:
-                person = log.column("person").cast(pl.String)
+                person = person_names(log.column("person"))
                 people = person.hash(seed=0)  # two that fall together count as one: never too many
             shown = self._with_item(log, shown).drop(made.hidden)
             times = None if self.time is None else shown.get_column(self.time)

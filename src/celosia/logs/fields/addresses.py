@@ -1,15 +1,22 @@
-"""IP addresses: truncated, or replaced by prefix-preserving pseudonyms."""
+"""IP addresses: truncated, named by a table, or replaced by prefix-preserving pseudonyms."""
 
 from __future__ import annotations
 
+import csv
 import re
-from collections.abc import Callable
-from ipaddress import IPv4Address, IPv6Address, ip_address
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+from pathlib import Path
 
 import numpy as np
 import polars as pl
 
+from celosia.core.errors import InputError
 from celosia.core.pseudonyms.crypto_pan import CryptoPan
+
+OTHER = "other"
+"""The label of addresses that a table of networks does not know."""
 
 Address = IPv4Address | IPv6Address
 
@@ -52,6 +59,74 @@ def truncated(address: Address, bits: tuple[int, int]) -> str:
 def truncate(texts: pl.Series, bits: tuple[int, int]) -> pl.Series:
     """The network of each address; missing where a text is no address."""
     return _by_distinct(texts, lambda found: [truncated(each, bits) for each in found])
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkTable:
+    """Labels of networks, such as countries or providers, by a table that the user gives.
+
+    >>> table = NetworkTable.of([("192.0.2.0/24", "ES"), ("192.0.0.0/16", "FR")])
+    >>> table.label(IPv4Address("192.0.2.9")), table.label(IPv4Address("10.0.0.1"))
+    ('ES', 'other')
+    """
+
+    labels: Mapping[tuple[int, int], Mapping[int, str]] = field(repr=False)
+    """By version and length, the label of each prefix."""
+
+    @classmethod
+    def of(cls, rows: Iterable[tuple[str, str]]) -> NetworkTable:
+        """From networks and their labels.
+
+        Raises:
+            ValueError: one is no network, or has no label; its place counted from 1.
+        """
+        found: dict[tuple[int, int], dict[int, str]] = {}
+        for number, (text, label) in enumerate(rows, 1):
+            try:
+                network = ip_network(text.strip())
+            except ValueError:
+                raise ValueError(number) from None
+            if not label.strip():
+                raise ValueError(number)
+            shift = network.max_prefixlen - network.prefixlen
+            of_length = found.setdefault((network.version, network.prefixlen), {})
+            of_length[int(network.network_address) >> shift] = label.strip()
+        return cls(found)
+
+    @classmethod
+    def read(cls, path: str | Path) -> NetworkTable:
+        """From a CSV file: a network and a label a line, without a header.
+
+        Raises:
+            InputError: CEL-U052 it is no such file.
+        """
+        try:
+            with Path(path).open(encoding="utf-8-sig", newline="") as stream:
+                rows = [row for row in csv.reader(stream) if row]
+        except (OSError, UnicodeDecodeError, csv.Error):
+            raise InputError("CEL-U052", path=str(path), line=0) from None
+        wrong = next((line for line, row in enumerate(rows, 1) if len(row) != 2), None)
+        if wrong is not None or not rows:
+            raise InputError("CEL-U052", path=str(path), line=wrong or 0)
+        try:
+            return cls.of((row[0], row[1]) for row in rows)
+        except ValueError as error:
+            raise InputError("CEL-U052", path=str(path), line=error.args[0]) from None
+
+    def label(self, address: Address) -> str:
+        """The label of the longest prefix that an address has; `other` for none."""
+        for version, length in sorted(self.labels, reverse=True):
+            if version == address.version:
+                prefix = int(address) >> (address.max_prefixlen - length)
+                label = self.labels[version, length].get(prefix)
+                if label is not None:
+                    return label
+        return OTHER
+
+
+def labelled(texts: pl.Series, table: NetworkTable) -> pl.Series:
+    """The label of each address; missing where a text is no address."""
+    return _by_distinct(texts, lambda found: [table.label(each) for each in found])
 
 
 def encrypt(texts: pl.Series, pan: CryptoPan) -> pl.Series:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
@@ -25,7 +25,7 @@ from celosia.logs.method import LogMethod, MethodResult
 
 Person = Literal["drop", "pseudonym"]
 Session = Literal["drop", "pseudonym", "length"]
-Ip = Literal["truncate", "truncate-more", "prefix-preserving", "drop"]
+Ip = Literal["truncate", "truncate-more", "prefix-preserving", "table", "drop"]
 Url = Literal["domain", "path", "parameters", "drop"]
 Agent = Literal["family", "device", "drop"]
 Time = Literal["hour", "day", "drop"]
@@ -85,6 +85,7 @@ class Fields(LogMethod):
     period: Period = parameter("day")
     session: Session = parameter("drop")
     ip: Ip = parameter("truncate", is_main=True)
+    networks: str | None = parameter(None)
     url: Url = parameter("domain", is_main=True)
     depth: int = parameter(1, least=0, most=20)
     values: tuple[str, ...] = parameter(
@@ -99,6 +100,11 @@ class Fields(LogMethod):
     def default(cls) -> Fields:
         """The first treatment of every field."""
         return cls()
+
+    def check(self) -> None:
+        """Refuse addresses by a table where no table is named."""
+        if self.ip == "table" and not self.networks:
+            raise InputError("CEL-U052.none")
 
     def leaves_open(self) -> tuple[str, ...]:
         """What pseudonyms and prefixes still tell."""
@@ -194,6 +200,8 @@ class Fields(LogMethod):
     def _addresses(self, texts: pl.Series, pan: CryptoPan | None) -> pl.Series:
         if pan is not None:
             return addresses.encrypt(texts, pan)
+        if self.networks is not None and self.ip == "table":
+            return addresses.labelled(texts, _networks(self.networks))
         return addresses.truncate(texts, _BITS[self.ip])
 
     def _url_rule(self, how: str) -> Callable[[str], str | None]:
@@ -232,6 +240,11 @@ class Fields(LogMethod):
         if self.session == "length":
             return pl.Series(np.bincount(groups)[groups])
         return pl.Series(_numbers(groups[:, None], context.rng))
+
+
+@lru_cache(maxsize=4)
+def _networks(path: str) -> addresses.NetworkTable:
+    return addresses.NetworkTable.read(path)
 
 
 def _people(log: Log) -> NDArray[np.int32] | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from string import punctuation
 from typing import TYPE_CHECKING, Any
@@ -111,10 +112,14 @@ def sensitive_items(text: str) -> list[str]:
 
 @cache
 def field_controls() -> tuple[Parameter, ...]:
-    """What may be chosen of the treatment of fields."""
+    """What may be chosen of the treatment of fields; files are named on the command line only."""
     from celosia.logs import Fields
 
-    return controls(Fields)
+    return tuple(
+        replace(each, choices=tuple(word for word in each.choices if word != "table"))
+        for each in controls(Fields)
+        if each.name != "networks"
+    )
 
 
 def shape(value: object) -> str:
