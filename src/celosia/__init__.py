@@ -17,8 +17,9 @@ Names load on first use, so that importing the package costs next to nothing.
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+from celosia.core.lazy_imports import on_first_use
 
 if TYPE_CHECKING:
     from celosia import (
@@ -59,29 +60,6 @@ if TYPE_CHECKING:
         publish,
     )
 
-_HOMES = {
-    "Budget": "celosia.accounting",
-    "publish": "celosia.tables",
-    "DistinctDiversity": "celosia.tables",
-    "EntropyDiversity": "celosia.tables",
-    "KAnonymity": "celosia.tables",
-    "RecursiveDiversity": "celosia.tables",
-    "TCloseness": "celosia.tables",
-    "Role": "celosia.tables",
-    "Schema": "celosia.tables",
-    "TableRelease": "celosia.tables",
-    "Seeded": "celosia.core.randomness",
-    "System": "celosia.core.randomness",
-    "Vault": "celosia.queries",
-    "BudgetExceeded": "celosia.core.errors",
-    "CelosiaError": "celosia.core.errors",
-    "EngineError": "celosia.core.errors",
-    "InputError": "celosia.core.errors",
-    "PrivacyError": "celosia.core.errors",
-    "PrivacyWarning": "celosia.core.errors",
-    "QueryRefused": "celosia.core.errors",
-}
-
 __all__ = [
     "Budget",
     "BudgetExceeded",
@@ -118,17 +96,16 @@ __all__ = [
 ]
 
 
+_load, _ = on_first_use(__name__)
+
+
 def __getattr__(name: str) -> Any:
     if name == "__version__":
         from importlib.metadata import version  # takes longer than all the rest
 
         globals()[name] = found = version("celosia")  # not asked for again
         return found
-    if name in _HOMES:
-        return getattr(import_module(_HOMES[name]), name)
-    if name in __all__:
-        return import_module(f"celosia.{name}")
-    raise AttributeError(f"module 'celosia' has no attribute {name!r}")
+    return _load(name)
 
 
 def __dir__() -> list[str]:

@@ -3,39 +3,59 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from importlib import import_module
 from typing import Any, TypeVar
 
 Found = TypeVar("Found")
 
 
-def on_first_use(
-    package: str, homes: Mapping[str, Sequence[str]]
-) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+def on_first_use(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """The `__getattr__` and `__dir__` of a package that loads a module when a name of it is used.
 
-    A module must not have the name of something that is taken from it: which of the two the package
-    then shows would depend on what was loaded first.
+    Names and their modules are those that its `if TYPE_CHECKING:` imports: type checkers and this
+    function read the same lines, so that they are written once. A module must not have the name of
+    something that is taken from it: which of the two the package then shows would depend on what
+    was loaded first.
 
     Args:
         package: its name, `__name__`.
-        homes: for each module of the package, the names that are taken from it; none where the
-            module itself is what is shown.
     """
-    found = {name: module for module, names in homes.items() for name in names}
-    shown = sorted([*found, *(module for module, names in homes.items() if not names)])
+
+    @cache
+    def homes() -> dict[str, str]:
+        return _checked_imports(package)
 
     def get(name: str) -> Any:
-        if name in found:
-            value = getattr(import_module(f"{package}.{found[name]}"), name)
-            setattr(sys.modules[package], name, value)  # not asked for again
-            return value
-        if name in shown:
+        if name.startswith("__") or name not in homes():
+            raise AttributeError(f"module {package!r} has no attribute {name!r}", name=name)
+        module = homes()[name]
+        if module == package:
             return import_module(f"{package}.{name}")
-        raise AttributeError(f"module {package!r} has no attribute {name!r}", name=name)
+        value = getattr(import_module(module), name)
+        setattr(sys.modules[package], name, value)  # not asked for again
+        return value
 
-    return get, lambda: shown
+    return get, lambda: sorted(homes())
+
+
+def _checked_imports(package: str) -> dict[str, str]:
+    """Names that a package imports for type checkers only, with the module of each."""
+    import ast  # a program that takes modules by their own names never needs it
+
+    loader: Any = sys.modules[package].__loader__  # of files or of an archive
+    tree = ast.parse(loader.get_source(package) or "")
+    return {
+        alias.name: str(each.module)
+        for block in tree.body
+        if isinstance(block, ast.If)
+        and isinstance(block.test, ast.Name)
+        and block.test.id == "TYPE_CHECKING"
+        for each in block.body
+        if isinstance(each, ast.ImportFrom)
+        for alias in each.names
+    }
 
 
 class ClassesByName(Mapping[str, Found]):

@@ -31,15 +31,4 @@ __all__ = [
     "TableEngine",
 ]
 
-__getattr__, __dir__ = on_first_use(
-    __name__,
-    {
-        "duckdb": ("DuckDB", "Groups"),
-        "duckdb_tables": ("DuckDBTables",),
-        "postgres": ("PostgresEngine",),
-        "postgres_tables": ("PostgresTables",),
-        "spark.sql": ("SparkEngine",),
-        "sql": ("DuckDBEngine", "SqlEngine"),
-        "tables": ("TableEngine",),
-    },
-)
+__getattr__, __dir__ = on_first_use(__name__)

@@ -94,40 +94,4 @@ __all__ = [
 ]
 
 
-__getattr__, __dir__ = on_first_use(
-    __name__,
-    {
-        "attacks": (),
-        "automorphism": ("KAutomorphism",),
-        "examples": (),
-        "generalisation.clustering": ("SaNGreeA",),
-        "generalisation.graph": ("GeneralisedGraph",),
-        "generalisation.partition_search": ("PartitionSearch",),
-        "generators": (),
-        "graph": ("Graph",),
-        "kdegree.method": ("KDegree",),
-        "kdegree.vertex_addition": ("VertexAddition",),
-        "method": ("GraphMethod", "MethodResult", "method_from", "method_from_text", "methods"),
-        "metrics": (),
-        "metrics.summary": ("GraphUtility", "compare", "measure"),
-        "neighbourhood": ("KNeighbourhood",),
-        "perturbation.deletion": ("RandomPerturbation", "RandomSparsification"),
-        "perturbation.exchange": (
-            "RandomAddDelete",
-            "RandomSwitch",
-            "SpectralAddDelete",
-            "SpectralSwitch",
-        ),
-        "perturbation.relevance": ("Relevance",),
-        "private": (),
-        "private.synthetic_graph": ("PrivateGraph",),
-        "readers": ("ReadResult", "as_graph", "read", "to_networkx"),
-        "relabelling": ("Relabelling",),
-        "release": ("GraphRelease",),
-        "run": ("publish",),
-        "uncertain.graph": ("UncertainGraph",),
-        "uncertain.method": ("KObfuscation",),
-        "verification": (),
-        "writers": ("write",),
-    },
-)
+__getattr__, __dir__ = on_first_use(__name__)

@@ -75,29 +75,4 @@ __all__ = [
     "transactions_of",
 ]
 
-__getattr__, __dir__ = on_first_use(
-    __name__,
-    {
-        "attacks": (),
-        "private": (),
-        "declaration": ("LogDeclaration",),
-        "fields": ("Fields",),
-        "log": ("Log", "log_of"),
-        "method": ("LogMethod", "SetContext", "SetMethod"),
-        "readers": ("read", "read_sets", "transactions_of"),
-        "records.lexicon": ("Lexicon",),
-        "records.microaggregation": ("UserMicroaggregation",),
-        "records.semantic_generalisation": ("SemanticGeneralisation",),
-        "records.user_threshold": ("UserThreshold",),
-        "registry": ("method_from", "method_from_text", "methods"),
-        "release": ("LogFileRelease", "LogRelease", "SetRelease"),
-        "run": ("publish", "publish_sets"),
-        "run_on_file": ("publish_file",),
-        "sets.disassociation": ("DisassociatedSets", "Disassociation"),
-        "sets.item_tree": ("ItemTree",),
-        "sets.km_anonymity": ("KmAnonymity",),
-        "sets.local_generalisation": ("LocalGeneralisation",),
-        "sets.suppression": ("Coherence", "RhoUncertainty"),
-        "sets.transactions": ("Transactions",),
-    },
-)
+__getattr__, __dir__ = on_first_use(__name__)

@@ -120,46 +120,4 @@ __all__ = [
     "sensitivities",
 ]
 
-__getattr__, __dir__ = on_first_use(
-    __name__,
-    {
-        "sensitivities": (),
-        "additive.gaussian": ("Gaussian", "GaussianCounts"),
-        "additive.laplace": ("Geometric", "Laplace", "laplace_bound", "laplace_failure"),
-        "calibration": (
-            "EpsilonRecommendation",
-            "ErrorCurve",
-            "Targets",
-            "choose_epsilon",
-            "error_curve",
-        ),
-        "grid": ("Grid",),
-        "mechanism": ("Measurement", "Mechanism"),
-        "noise": ("DiscreteGaussian", "DiscreteLaplace"),
-        "noisy_answer": ("NoisyAnswer", "release"),
-        "responses.kary_response": ("FrequencyEstimate", "KaryResponse"),
-        "responses.randomised_response": ("RandomisedResponse", "RateEstimate"),
-        "selection.exponential": ("Exponential",),
-        "selection.permute_and_flip": ("PermuteAndFlip",),
-        "selection.top_selection": ("NoisyMax", "TopSelection"),
-        "sparse": (
-            "ABOVE",
-            "BELOW",
-            "AboveThreshold",
-            "NumericSparse",
-            "Sparse",
-            "SparseVector",
-            "Stream",
-        ),
-        "statistics.contributions": ("PerUnit", "at_most", "once_per_key", "per_unit"),
-        "statistics.exponential_mean": ("ExponentialMean",),
-        "statistics.histogram": ("Histogram",),
-        "statistics.key_histogram": ("KeyHistogram",),
-        "statistics.mean": ("DirectMean", "Mean", "NormalisedMean", "SumCountMean"),
-        "statistics.most_frequent": ("MostFrequent",),
-        "statistics.quantiles": ("Median", "Quantile", "Quantiles"),
-        "statistics.sums": ("Count", "Sum"),
-        "statistics.variance": ("StandardDeviation", "Variance"),
-        "table_release": ("release_from_table",),
-    },
-)
+__getattr__, __dir__ = on_first_use(__name__)

@@ -31,14 +31,4 @@ __all__ = [
     "read_policy",
 ]
 
-__getattr__, __dir__ = on_first_use(
-    __name__,
-    {
-        "answer": ("QueryAnswer",),
-        "paths": ("ledger_path",),
-        "planning": ("METHODS", "Part", "Plan"),
-        "policy": ("Policy", "load_policy", "read_policy"),
-        "request": ("QueryRequest",),
-        "vault": ("Vault",),
-    },
-)
+__getattr__, __dir__ = on_first_use(__name__)

@@ -42,33 +42,7 @@ if TYPE_CHECKING:
     from celosia.texts.review import read_findings, write_findings
     from celosia.texts.run import publish
 
-_HOMES: dict[str, tuple[str, ...]] = {
-    "actions": (
-        "Action",
-        "Encrypt",
-        "Generalise",
-        "Keep",
-        "Label",
-        "Pseudonym",
-        "Redact",
-        "Shift",
-        "Surrogate",
-    ),
-    "attacks": (),
-    "detection": ("Facts", "FoundTexts", "PresidioEngine", "SpacyEngine", "find"),
-    "documents": ("Collection", "Document", "Finding", "Span"),
-    "index": (),
-    "keys": ("Key",),
-    "measures": (),
-    "models": ("CSanitised", "KSafety", "RareTerms", "TPlausibility", "TextModel"),
-    "options": ("TextDeclaration",),
-    "private": (),
-    "readers": ("ReadResult", "read"),
-    "release": ("TextRelease",),
-    "review": ("read_findings", "write_findings"),
-    "run": ("publish",),
-}
-__getattr__, __dir__ = on_first_use(__name__, _HOMES)
+__getattr__, __dir__ = on_first_use(__name__)
 __all__ = [
     "Action",
     "CSanitised",

@@ -69,28 +69,4 @@ __all__ = [
     "verify",
 ]
 
-__getattr__, __dir__ = on_first_use(
-    __name__,
-    {
-        "declaration": ("Declaration",),
-        "generalisation": ("Generalisation", "is_k_anonymous"),
-        "glove": ("Glove",),
-        "method": ("MethodResult", "TraceMethod"),
-        "metrics": ("TraceUtility", "compare"),
-        "microaggregation": ("SwapLocations", "TraceMicroaggregation"),
-        "options": ("PublishOptions",),
-        "planar_laplace": ("PlanarLaplace",),
-        "plane": ("Plane", "Region"),
-        "points": ("Traces",),
-        "readers": ("read", "traces_from"),
-        "registry": ("method_from", "method_from_text", "methods"),
-        "release": ("TraceRelease",),
-        "run": ("publish",),
-        "stops": ("find_stops", "home_and_work"),
-        "verification": ("Verification", "verify"),
-        "attacks": (),
-        "places": (),
-        "planar": (),
-        "private": (),
-    },
-)
+__getattr__, __dir__ = on_first_use(__name__)

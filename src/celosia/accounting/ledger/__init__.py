@@ -29,15 +29,4 @@ __all__ = [
     "verify_export",
 ]
 
-__getattr__, __dir__ = on_first_use(
-    __name__,
-    {
-        "budget": ("LedgerBudget",),
-        "chain": ("Head",),
-        "charges": ("Record", "Request", "Reservation", "StoredAnswer"),
-        "ledger": ("Ledger",),
-        "store": ("Incident",),
-        "terms": ("Ceilings",),
-        "view": ("LedgerView", "verify_export"),
-    },
-)
+__getattr__, __dir__ = on_first_use(__name__)

@@ -12,10 +12,4 @@ if TYPE_CHECKING:
 
 __all__ = ["SparkEngine", "spark_session"]
 
-__getattr__, __dir__ = on_first_use(
-    __name__,
-    {
-        "session": ("spark_session",),
-        "sql": ("SparkEngine",),
-    },
-)
+__getattr__, __dir__ = on_first_use(__name__)

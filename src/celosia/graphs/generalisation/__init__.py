@@ -45,22 +45,4 @@ __all__ = [
     "write_generalised",
 ]
 
-__getattr__, __dir__ = on_first_use(
-    __name__,
-    {
-        "attributes": ("Attributes", "code_attributes"),
-        "clustering": ("SaNGreeA", "greedy_blocks"),
-        "graph": ("GeneralisedGraph", "read_generalised", "write_generalised"),
-        "partition": (
-            "StructuralLoss",
-            "blocks",
-            "count_worlds",
-            "log2_worlds",
-            "members",
-            "structural_loss",
-            "summarise",
-        ),
-        "partition_search": ("PartitionSearch", "anneal_partition"),
-        "verification": ("agrees", "violations"),
-    },
-)
+__getattr__, __dir__ = on_first_use(__name__)

@@ -37,21 +37,4 @@ __all__ = [
     "matching_share",
 ]
 
-__getattr__, __dir__ = on_first_use(
-    __name__,
-    {
-        "inference": ("association", "matching_share"),
-        "unicity": ("Postings", "known_items"),
-        "method": (
-            "ATTACKS",
-            "AttackedLog",
-            "HashColumns",
-            "KnownItems",
-            "LogAttackMethod",
-            "RareQueries",
-            "SessionLinking",
-            "attack_from_text",
-        ),
-        "result": ("LogAttack",),
-    },
-)
+__getattr__, __dir__ = on_first_use(__name__)

@@ -19,11 +19,4 @@ if TYPE_CHECKING:
 
 __all__ = ["DiscreteGaussian", "DiscreteLaplace", "Law", "bernoulli_exp", "draw_weighted"]
 
-__getattr__, __dir__ = on_first_use(
-    __name__,
-    {
-        "bernoulli": ("bernoulli_exp",),
-        "laws": ("DiscreteGaussian", "DiscreteLaplace", "Law"),
-        "weighted_draw": ("draw_weighted",),
-    },
-)
+__getattr__, __dir__ = on_first_use(__name__)

@@ -51,16 +51,4 @@ __all__ = [
     "truncated_totals_query",
 ]
 
-__getattr__, __dir__ = on_first_use(
-    __name__,
-    {
-        "aggregates": ("count_query", "distinct_count_query", "grouped_query", "sum_query"),
-        "contribution_levels": ("contribution_totals_query",),
-        "fixed_point": ("FixedPoint",),
-        "group_truncation": ("contribution_levels_query", "truncated_groups_query"),
-        "histograms": ("histogram_query", "people_by_key_query", "people_by_rows_query"),
-        "incidence": ("incidence_query",),
-        "target": ("Target",),
-        "truncation": ("per_owner_query", "truncated_totals_query"),
-    },
-)
+__getattr__, __dir__ = on_first_use(__name__)

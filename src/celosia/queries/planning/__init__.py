@@ -18,10 +18,4 @@ if TYPE_CHECKING:
 
 __all__ = ["METHODS", "Part", "Plan", "compile_query", "make_plan"]
 
-__getattr__, __dir__ = on_first_use(
-    __name__,
-    {
-        "plan": ("Part", "Plan"),
-        "planner": ("METHODS", "compile_query", "make_plan"),
-    },
-)
+__getattr__, __dir__ = on_first_use(__name__)

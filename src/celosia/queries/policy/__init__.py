@@ -44,23 +44,4 @@ __all__ = [
     "read_policy",
 ]
 
-__getattr__, __dir__ = on_first_use(
-    __name__,
-    {
-        "checks": ("check_policy",),
-        "database": ("check_against_database", "database_url", "policy_type"),
-        "reader": ("load_policy", "policy_from_table", "read_policy"),
-        "values": (
-            "ColumnPolicy",
-            "ColumnType",
-            "Database",
-            "Policy",
-            "Spending",
-            "TablePolicy",
-            "Unit",
-            "policy_facts",
-            "policy_hash",
-        ),
-        "writer": ("draft_policy", "policy_text"),
-    },
-)
+__getattr__, __dir__ = on_first_use(__name__)
