@@ -19,8 +19,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from celosia.core.lazy_imports import on_first_use
-
 if TYPE_CHECKING:
     from celosia import (
         accounting,
@@ -96,16 +94,16 @@ __all__ = [
 ]
 
 
-_load, _ = on_first_use(__name__)
-
-
 def __getattr__(name: str) -> Any:
     if name == "__version__":
         from importlib.metadata import version  # takes longer than all the rest
 
         globals()[name] = found = version("celosia")  # not asked for again
         return found
-    return _load(name)
+    from celosia.core.lazy_imports import on_first_use  # `celosia --version` does without
+
+    load, _ = on_first_use(__name__)
+    return load(name)
 
 
 def __dir__() -> list[str]:

@@ -36,16 +36,4 @@ __all__ = [
 ]
 
 
-__getattr__, __dir__ = on_first_use(
-    __name__,
-    {
-        "accounts": ("MaskedAccount", "SyntheticAccount", "masked_account", "synthetic_account"),
-        "attacks": (),
-        "audit": (),
-        "linkage": (),
-        "meaning": ("ExactMeaning", "Meaning"),
-        "risk": (),
-        "risk_utility": ("MapPoint", "RiskUtilityMap", "risk_utility_map"),
-        "utility": (),
-    },
-)
+__getattr__, __dir__ = on_first_use(__name__)

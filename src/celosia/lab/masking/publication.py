@@ -50,6 +50,9 @@ ANONYMOUS = MEDICAL.with_columns(
 
 SALARIES = (45, 30, 99, 92, 73, 27, 84, 94, 62, 14)
 """T2, in thousands."""
+SALARIES_OF_D1 = (50_000, 58_000, 72_000, 59_000, 68_000)
+"""In dollars; D2 has the salary of Pedro as well."""
+SALARY_OF_PEDRO = 110_000
 NOISY_SALARIES = (45, 30, 106, 93, 67, 27, 80, 94, 64, 16)
 
 NATIONALITIES = pl.DataFrame(

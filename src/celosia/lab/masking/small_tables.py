@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import sqrt
 
 import numpy as np
 import polars as pl
@@ -17,6 +18,7 @@ from celosia.lab.masking import publication
 from celosia.lab.masking.equivalence_classes import EquivalenceClasses, format_groups
 from celosia.lab.masking.medical import apply_method
 from celosia.lab.mechanisms.cells import compare_equal, compare_printed
+from celosia.mechanisms import Laplace
 from celosia.tables import Mask
 from celosia.tables.masking import Recoding, unbiased_counts
 from celosia.tables.masking.perturbation.pram import invariant_matrix, plain_matrix
@@ -26,7 +28,8 @@ SHOWN = ("shown_postcode", "shown_age")
 
 def rows(progress: Progress = silent) -> list[Row]:
     """All of them."""
-    return [*_salaries(), *_nationalities(), *_recoding(), *_coins(), *_survey()]
+    parts = (_salaries, _neighbours, _nationalities, _recoding, _coins, _survey)
+    return [row for part in parts for row in part()]
 
 
 def _salaries() -> Iterator[Row]:
@@ -53,6 +56,27 @@ def _salaries() -> Iterator[Row]:
     yield compare_equal(
         run, "lab.masking.record_10_far_below_all_others", 1.0, float(link.chances[9])
     )
+
+
+def _neighbours() -> Iterator[Row]:
+    """Two neighbouring databases, D1 and D2: what their exact means give away, and the noise."""
+    run = Message("lab.masking.d1_and_d2_salaries")
+    without = publication.SALARIES_OF_D1
+    with_pedro = (*without, publication.SALARY_OF_PEDRO)
+    means = [sum(each) / len(each) for each in (without, with_pedro)]
+    for name, mean, printed in zip(("D1", "D2"), means, (61_400, 69_500), strict=True):
+        yield compare_equal(run, Message("lab.masking.mean_of", name=name), printed, mean)
+    learnt = len(with_pedro) * means[1] - len(without) * means[0]
+    yield compare_equal(
+        run, "lab.masking.salary_from_the_means", publication.SALARY_OF_PEDRO, round(learnt)
+    )
+    for epsilon, scale, spread in ((0.1, "10", "14.14"), (0.5, "2", "2.83"), (1, "1", "1.41")):
+        deviation = sqrt(float(Laplace(epsilon=epsilon, sensitivity=1).variance))
+        named = {"epsilon": epsilon}
+        words = Message("lab.masking.scale_of_a_count", **named)
+        yield compare_printed(run, words, scale, deviation / sqrt(2))
+        words = Message("lab.masking.deviation_of_a_count", **named)
+        yield compare_printed(run, words, spread, deviation)
 
 
 def _nationalities() -> Iterator[Row]:
