@@ -196,7 +196,7 @@ KINDS: dict[str, st.SearchStrategy[Model]] = {
     "k-anonymity": st.builds(KAnonymity, _few),
     "distinct": st.builds(DistinctDiversity, _few, _here),
     "entropy": st.builds(
-        EntropyDiversity, st.sampled_from([1.3, 1.5, 2, 2.5, 3]), st.just(False), _here
+        EntropyDiversity, st.sampled_from([1.3, 1.5, 2, 2.5, 3]), st.just("shannon"), _here
     ),
     "recursive": st.builds(
         RecursiveDiversity, st.sampled_from([0.5, 1, 1.5, 2, 3, 4]), st.integers(2, 3), _here

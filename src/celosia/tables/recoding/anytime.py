@@ -57,6 +57,9 @@ STAGE = Message("tables.stage.annealing")
 BOUND_SHARE = 0.2
 """The share of the time that goes into the bound."""
 
+DESCENT_SHARE = 0.1
+"""By which share of the time the last descent may go beyond it."""
+
 
 def anytime_search(
     lattice: Lattice,
@@ -80,7 +83,12 @@ def anytime_search(
     trial = Trial(lattice, models, measure)
     if board.look(trial, lattice.top).must_go > allowed:
         raise infeasibility_error(lattice.one_class(), models, suppression)
-    bound = _search_on_two_cores(board, trial, seconds)
+    raw = board.look(trial, (0,) * len(lattice.shape))
+    if raw.suppressed == 0:
+        bound = raw.score  # nothing loses less than the table as it is
+    else:
+        bound = _search_on_two_cores(board, trial, seconds)
+        _descend(board, trial, until=board.deadline + DESCENT_SHARE * seconds)
     best = board.verified(models)
     if best is None:
         raise PrivacyError("CEL-P066", promises=[model.promise() for model in models])
@@ -190,6 +198,20 @@ def _anneal(board: _Board, trial: Trial, random: Random, *, show: bool = False) 
         if board.all_known or (froze and board.looked == before):
             return
         length *= LONGER
+
+
+def _descend(board: _Board, trial: Trial, *, until: float) -> None:
+    """Lower single columns of the best node as long as that is better: chance may pass them by."""
+    best = None
+    while board.best and board.best[-1] is not best:
+        best = board.best[-1]
+        trial.move(best.node)
+        for column, level in enumerate(best.node):
+            if monotonic() > until:
+                return
+            if level > 0:
+                now = board.best[-1].node
+                board.look(trial, (*now[:column], level - 1, *now[column + 1 :]))
 
 
 @dataclass(slots=True)
