@@ -1,6 +1,7 @@
 """Spark as it is elsewhere: a standalone cluster that loses a worker, and Spark Connect.
 
-Servers, executors and a driver are five Java machines, so that these tests belong to the deep run.
+Servers, executors and a driver are five Java machines, so that only the deep run collects this file
+(see `conftest.py`).
 """
 
 from __future__ import annotations
@@ -12,13 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.effort import EFFORT
 from tests.engines.cluster import connect_server, spark_cluster
 
-pytestmark = [
-    pytest.mark.xdist_group("spark"),
-    pytest.mark.skipif(EFFORT < 1, reason="a cluster is started by make test-deep only"),
-]
+pytestmark = pytest.mark.xdist_group("spark")
 
 
 def _work(environment: dict[str, str], *given: str) -> dict[str, Any]:

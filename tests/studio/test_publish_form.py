@@ -177,7 +177,8 @@ def test_a_file_that_is_no_table_is_explained_and_a_hostile_one_is_only_text(
     heading = page.get_by_role("heading", level=1)
     assert heading.inner_text() == "<img src=x onerror=window.broken=1>.csv"
     assert page.locator("th", has_text="<script>window.broken=1</script>").count() == 1
-    role(page, 0, 0)
+    for column in (0, 1):  # the city comes first then
+        role(page, column, 0)
     visit.open(f"{found}?step=hierarchies")
     expect(page.locator("[data-test=preview]")).to_contain_text("<b>Lima</b>")
     visit.picture("hostile")

@@ -73,7 +73,7 @@ def method_from_text(text: str) -> LogMethod | SetMethod[Any]:
     """A method in the notation of the command line: NAME:VALUE,...,KEY=VALUE,...
 
     >>> method_from_text("km-anonymity:5,m=2")
-    KmAnonymity(k=5, m=2, search='apriori')
+    KmAnonymity(k=5, m=2, search='apriori', parts=4)
 
     Raises:
         InputError: as `core.notation.method_from_text` says.

@@ -89,6 +89,7 @@ WHOLE: list[MaskingMethod] = [
     private.Marginals(epsilon=1, bounds=BOUNDS),
     private.NoisyHistogram(epsilon=1, bounds=BOUNDS),
     private.PrivateMicroaggregation(epsilon=1, bounds=BOUNDS, k=3),
+    private.SafePub(epsilon=1, bounds=BOUNDS),
     synthesis.BayesianNetwork(),
     synthesis.Copula(),
     synthesis.Distribution(),
