@@ -76,11 +76,11 @@ def publish(
         str | None,
         typer.Option(metavar="TEXT", help="Why --accept-raw is safe; the certificate keeps it."),
     ] = None,
-    releases: Annotated[
+    history: Annotated[
         Path | None,
         typer.Option(
-            metavar="LEDGER",
-            help="The ledger of this source's releases: stay anonymous together with these.",
+            metavar="HISTORY",
+            help="The history of this source's releases: stay anonymous together with these.",
         ),
     ] = None,
     accept_joint: Annotated[
@@ -123,7 +123,7 @@ def publish(
     `celosia publish people.csv -s people.toml --k 5 --accept-raw cost --reason "Only the clinic
     knows it" -o safe.csv`
 
-    `celosia publish people.csv -s people.toml --k 5 --releases people.releases -o safe.csv`
+    `celosia publish people.csv -s people.toml --k 5 --history people.history -o safe.csv`
 
     `celosia publish people.csv -s people.toml --k 5 --json`  (write nothing, print the figures)
 
@@ -142,7 +142,7 @@ def publish(
     refused = {
         "--stream": stream is not None,
         "--population": population is not None,
-        "--releases": releases is not None,
+        "--history": history is not None,
         options.READING_OPTIONS: bool(given),
     }
     outputs = target.check(table, inputs=(schema.schema, population), refused=refused)
@@ -161,12 +161,12 @@ def publish(
         drop_suppressed=drop_suppressed,
         accept_raw=accept_raw or (),
         reason=reason,
-        releases=releases,
+        history=history,
         accept_joint=accept_joint,
         rng=source(seed),
     )
     wanted.check_population(given=population is not None)
-    whole = method != "lattice" or population is not None or releases is not None
+    whole = method != "lattice" or population is not None or history is not None
     chunked = target.engine is None and _is_chunked(table, outputs.output, stream, whole=whole)
     release: PublishedTable
     certificate = outputs.files()["certificate"]

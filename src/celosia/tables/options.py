@@ -38,7 +38,7 @@ class PublishKeywords(TypedDict, total=False):
     drop_suppressed: bool
     accept_raw: Iterable[str]
     reason: str | None
-    releases: str | Path | None
+    history: str | Path | None
     accept_joint: str | None
     rng: Source | None
 
@@ -59,7 +59,7 @@ class PublishOptions:
     drop_suppressed: bool
     accept_raw: Mapping[str, str]
     """By column, the reason for which it may be published as it is, see `raw_columns`."""
-    releases: Path | None
+    history: Path | None
     accept_joint: str | None
     rng: Source
 
@@ -95,7 +95,7 @@ class PublishOptions:
             keep_order=bool(keywords.get("keep_order")),
             drop_suppressed=bool(keywords.get("drop_suppressed")),
             accept_raw=_accepted(schema, keywords.get("accept_raw", ()), keywords.get("reason")),
-            releases=None if (ledger := keywords.get("releases")) is None else Path(ledger),
+            history=None if (path := keywords.get("history")) is None else Path(path),
             accept_joint=_reason(keywords.get("accept_joint")),
             rng=System() if rng is None else rng,
         )
@@ -167,7 +167,7 @@ class PublishOptions:
             (self.local and not for_loss, "CEL-P062.metric_local"),
             (self.local and self.needs_population, "CEL-P062.population_local"),
             (greedy and any(m.needs_information for m in self.models), "CEL-P062.profit_mondrian"),
-            (self.accept_joint is not None and self.releases is None, "CEL-P062.spare_accept"),
+            (self.accept_joint is not None and self.history is None, "CEL-P062.spare_accept"),
         ]
         for clash, key in clashes:
             if clash:

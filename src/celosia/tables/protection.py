@@ -16,6 +16,7 @@ from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step
 from celosia.tables.coded_table import CodedColumn, CodedTable
 from celosia.tables.hierarchies import ROOT
+from celosia.tables.history.joint import JointOutcome
 from celosia.tables.metrics import Loss, LossScale
 from celosia.tables.options import PublishOptions
 from celosia.tables.recoding import (
@@ -29,7 +30,6 @@ from celosia.tables.recoding import (
 )
 from celosia.tables.recoding.chosen_levels import evaluate_levels
 from celosia.tables.recoding.search import Certificate, allowance
-from celosia.tables.releases.joint import JointOutcome
 from celosia.tables.units import UnitOutcome
 from celosia.tables.verification import joins_suppressed, judge_released, promises_broken
 
@@ -228,7 +228,7 @@ class Protection:
     units: UnitOutcome | None = None
     """What becomes of people or households, where these are counted."""
     joint: JointOutcome | None = None
-    """What the release is worth together with earlier ones, where a ledger knows these."""
+    """What the release is worth together with earlier ones, where a history knows these."""
 
 
 def protect(table: CodedTable, options: PublishOptions, progress: Progress) -> Protection:

@@ -27,9 +27,9 @@ from celosia.core.report import (
     Paragraph,
     Table,
 )
+from celosia.tables.history.joint import JointOutcome
 from celosia.tables.models import AverageRisk, Model, model_from_dict
 from celosia.tables.raw_columns import RawColumns
-from celosia.tables.releases.joint import JointOutcome
 from celosia.tables.solution import Solution, method_blocks
 from celosia.tables.units import UnitOutcome
 

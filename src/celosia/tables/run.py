@@ -22,13 +22,13 @@ from celosia.engines import Groups
 from celosia.frames import ARROW_LEVEL, as_frame, bare
 from celosia.tables.account import account
 from celosia.tables.coded_table import CodedTable, code_table
+from celosia.tables.history.series import ReleaseSeries
 from celosia.tables.metrics import Metric
 from celosia.tables.models import Model
 from celosia.tables.options import PublishOptions
 from celosia.tables.protection import protect
 from celosia.tables.raw_columns import measure_raw
 from celosia.tables.release import TableRelease
-from celosia.tables.releases.series import ReleaseSeries
 from celosia.tables.schema import Role, Schema
 from celosia.tables.units import check_one_record_each
 
@@ -49,7 +49,7 @@ def publish(
     drop_suppressed: bool = False,
     accept_raw: str | Iterable[str] = (),
     reason: str | None = None,
-    releases: str | Path | None = None,
+    history: str | Path | None = None,
     accept_joint: str | None = None,
     rng: Source | None = None,
     progress: Progress = silent,
@@ -74,7 +74,7 @@ def publish(
         drop_suppressed: leave suppressed records out instead of showing them as `*`.
         accept_raw: columns that are published as they are although records are unique on them.
         reason: why these columns are accepted; the certificate and the report keep it.
-        releases: a ledger of the releases of this source. The release is planned so that it stays
+        history: the file of the releases of this source. The release is planned so that it stays
             anonymous together with the earlier ones, refused if it does not, and recorded.
         accept_joint: why joint classes that are too small are accepted; kept in the certificate.
         rng: where the shuffle draws from; a seeded source makes the release a simulation.
@@ -106,7 +106,7 @@ def publish(
         drop_suppressed=drop_suppressed,
         accept_raw=accept_raw,
         reason=reason,
-        releases=releases,
+        history=history,
         accept_joint=accept_joint,
         rng=rng,
     )
@@ -123,7 +123,7 @@ def publish_table(
 ) -> TableRelease:
     """As `publish`, with the options as one value.
 
-    Without `record` nothing is written into the ledger of releases, for a release that only looks.
+    Without `record` nothing is written into the history of releases, for a release that only looks.
     """
     frame, table = code_data(data, options, population=population, progress=progress)
     progress(Step(Message("tables.stage.raw_columns"), 0))
@@ -182,8 +182,8 @@ def check_out_of_core(options: PublishOptions) -> None:
         raise InputError("CEL-P111.relaxed_mondrian")
     if options.needs_population:
         raise InputError("CEL-P111.population")
-    if options.releases is not None:
-        raise InputError("CEL-P111.releases")
+    if options.history is not None:
+        raise InputError("CEL-P111.history")
 
 
 def grouped_names(options: PublishOptions) -> list[str]:

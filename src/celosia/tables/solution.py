@@ -11,8 +11,8 @@ from celosia.core.messages import Message, number, say, sentence
 from celosia.core.release import Provenance
 from celosia.core.release_report import seed_text
 from celosia.core.report import Block, Details, Facts, Heading, Paragraph
+from celosia.tables.history.joint import JointOutcome
 from celosia.tables.recoding.search import Certificate
-from celosia.tables.releases.joint import JointOutcome
 from celosia.tables.units import UnitOutcome
 
 

@@ -8,8 +8,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from celosia.tables.history.joint import EARLIER, JointClasses, JointClassSize, JointRemainder
 from celosia.tables.models import Classes, Histogram, SensitiveColumn
-from celosia.tables.releases.joint import EARLIER, JointClasses, JointClassSize, JointRemainder
 
 releases = st.lists(
     st.dictionaries(st.integers(0, 9), st.integers(-1, 2), min_size=1), min_size=1, max_size=3

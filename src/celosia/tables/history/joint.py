@@ -180,11 +180,11 @@ class JointClassSize(SensitiveModel):
 
     def promise(self) -> str:
         """The model in words."""
-        return Message("tables.releases.promise", k=max(self.least, default=1))
+        return Message("tables.history.promise", k=max(self.least, default=1))
 
     def protects(self) -> str:
         """What an attacker cannot do."""
-        return Message("tables.releases.protects")
+        return Message("tables.history.protects")
 
     def leaves_open(self) -> tuple[str, ...]:
         """What the model does not protect against."""

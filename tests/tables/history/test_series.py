@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from celosia import KAnonymity, tables
 from celosia.core.errors import InputError, PrivacyError, PrivacyWarning
 from celosia.tables import DistinctDiversity, Hierarchy, Schema
-from celosia.tables.releases import ReleaseLedger
+from celosia.tables.history import ReleaseHistory
 
 PATHS = [(f"{a}{b}", f"{a}?", "*") for a in "012" for b in "01"]
 LABEL = {path[0]: path for path in PATHS}
@@ -45,11 +45,11 @@ def table(people: dict[int, tuple[str, str]]) -> pl.DataFrame:
     )
 
 
-def publish(frame: pl.DataFrame, roles: Schema, ledger: Path, **how: Any) -> tables.TableRelease:
+def publish(frame: pl.DataFrame, roles: Schema, history: Path, **how: Any) -> tables.TableRelease:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrivacyWarning)
         return tables.publish(
-            frame, roles, how.pop("models", KAnonymity(2)), releases=ledger, **how
+            frame, roles, how.pop("models", KAnonymity(2)), history=history, **how
         )
 
 
@@ -103,7 +103,7 @@ def test_no_join_of_releases_leaves_fewer_candidates_than_promised(
                 release = publish(
                     frame,
                     BY_ID,
-                    Path(folder) / "x.releases",
+                    Path(folder) / "x.history",
                     suppression=suppression,
                     drop_suppressed=drop,
                 )
@@ -163,10 +163,10 @@ def test_the_release_that_keeps_joint_classes_is_the_best_one(
     first, second = sources[:2]
     second = {n: first.get(n, place) for n, place in second.items()}
     with tempfile.TemporaryDirectory() as folder:
-        ledger = Path(folder) / "x.releases"
+        history = Path(folder) / "x.history"
         frame = table(first)
         try:
-            release = publish(frame, BY_ID, ledger, suppression=1.0, levels={"x": 1, "y": 1})
+            release = publish(frame, BY_ID, history, suppression=1.0, levels={"x": 1, "y": 1})
         except PrivacyError:
             return
         attacker = Attacker()
@@ -183,9 +183,9 @@ def test_the_release_that_keeps_joint_classes_is_the_best_one(
                 solutions[node] = loss(second, node, shown)
         if not solutions:
             with pytest.raises(PrivacyError):
-                publish(table(second), BY_ID, ledger, suppression=suppression)
+                publish(table(second), BY_ID, history, suppression=suppression)
             return
-        found = publish(table(second), BY_ID, ledger, suppression=suppression)
+        found = publish(table(second), BY_ID, history, suppression=suppression)
         assert found.solution.loss == pytest.approx(min(solutions.values()), abs=1e-9)
 
 
@@ -193,23 +193,23 @@ PEOPLE = {n: PATHS[n % 6][:1] + PATHS[n // 6 % 6][:1] for n in range(72)}
 
 
 def test_complementary_releases_are_refused_with_their_combined_risk(tmp_path: Path) -> None:
-    frame, ledger = table(PEOPLE), tmp_path / "x.releases"
-    publish(frame, BY_ID, ledger, models=KAnonymity(6), levels={"x": 0, "y": 2})
+    frame, history = table(PEOPLE), tmp_path / "x.history"
+    publish(frame, BY_ID, history, models=KAnonymity(6), levels={"x": 0, "y": 2})
     with pytest.raises(PrivacyError) as refused:
-        publish(frame, BY_ID, ledger, models=KAnonymity(6), levels={"x": 2, "y": 0})
+        publish(frame, BY_ID, history, models=KAnonymity(6), levels={"x": 2, "y": 0})
     facts = refused.value.details
     assert refused.value.code == "CEL-P123"
     assert (facts["smallest"], facts["below"], facts["average_risk"]) == (2, 72, 0.5)
-    with ReleaseLedger.open(ledger) as book:
+    with ReleaseHistory.open(history) as book:
         assert len(book.entries()) == 1
-    again = publish(frame, BY_ID, ledger, models=KAnonymity(6))
+    again = publish(frame, BY_ID, history, models=KAnonymity(6))
     assert again.solution.joint is not None
     assert again.solution.joint.smallest >= 6
 
 
 def test_a_risk_that_is_accepted_in_writing_is_kept(tmp_path: Path) -> None:
-    frame, ledger = table(PEOPLE), tmp_path / "x.releases"
-    publish(frame, BY_ID, ledger, models=KAnonymity(6), levels={"x": 0, "y": 2})
+    frame, history = table(PEOPLE), tmp_path / "x.history"
+    publish(frame, BY_ID, history, models=KAnonymity(6), levels={"x": 0, "y": 2})
     how: dict[str, Any] = {"models": KAnonymity(6), "levels": {"x": 2, "y": 0}}
     with pytest.warns(PrivacyWarning, match="72 people or records"):
         accepted = tables.publish(
@@ -217,7 +217,7 @@ def test_a_risk_that_is_accepted_in_writing_is_kept(tmp_path: Path) -> None:
             BY_ID,
             KAnonymity(6),
             levels={"x": 2, "y": 0},
-            releases=ledger,
+            history=history,
             accept_joint="the board said so",
         )
     joint = accepted.solution.joint
@@ -227,22 +227,22 @@ def test_a_risk_that_is_accepted_in_writing_is_kept(tmp_path: Path) -> None:
     loaded = tables.TableRelease.load(tmp_path / "safe.csv")
     assert loaded.solution.joint == joint
     # What is below already is no reason to refuse the same once more.
-    assert publish(frame, BY_ID, ledger, **how).solution.joint is not None
+    assert publish(frame, BY_ID, history, **how).solution.joint is not None
     for reason in ("", " "):
         with pytest.raises(InputError):
-            publish(frame, BY_ID, ledger, accept_joint=reason)
+            publish(frame, BY_ID, history, accept_joint=reason)
     with pytest.raises(InputError):
-        tables.publish(frame, BY_ID, KAnonymity(2), accept_joint="no ledger")
+        tables.publish(frame, BY_ID, KAnonymity(2), accept_joint="no history")
 
 
 def test_people_with_several_records_are_counted_once_in_joint_classes(tmp_path: Path) -> None:
     rows = [(f"id{n % 12}", x, y, "flu") for n, (x, y) in PEOPLE.items()]
     frame = pl.DataFrame(rows, schema=["id", "x", "y", "illness"], orient="row")
-    ledger = tmp_path / "x.releases"
-    publish(frame, BY_PERSON, ledger, models=KAnonymity(2), levels={"x": 0, "y": 2})
+    history = tmp_path / "x.history"
+    publish(frame, BY_PERSON, history, models=KAnonymity(2), levels={"x": 0, "y": 2})
     with pytest.raises(PrivacyError):
-        publish(frame, BY_PERSON, ledger, models=KAnonymity(2), levels={"x": 2, "y": 0})
-    release = publish(frame, BY_PERSON, ledger, models=[KAnonymity(2)])
+        publish(frame, BY_PERSON, history, models=KAnonymity(2), levels={"x": 2, "y": 0})
+    release = publish(frame, BY_PERSON, history, models=[KAnonymity(2)])
     people = defaultdict(set)
     assert release.source_rows is not None
     for label, row in zip(release.data.select(*QUASI).rows(), release.source_rows, strict=True):
@@ -261,37 +261,37 @@ def test_people_with_several_records_are_counted_once_in_joint_classes(tmp_path:
     ],
 )
 def test_another_source_is_refused(tmp_path: Path, change: Any, roles: Schema, code: str) -> None:
-    frame, ledger = table(PEOPLE), tmp_path / "x.releases"
-    publish(frame, BY_ID, ledger)
+    frame, history = table(PEOPLE), tmp_path / "x.history"
+    publish(frame, BY_ID, history)
     with pytest.raises(InputError) as refused:
-        publish(change(frame), roles, ledger)
+        publish(change(frame), roles, history)
     assert refused.value.code == code
 
 
 def test_a_source_that_nobody_is_known_of_is_warned_about(tmp_path: Path) -> None:
-    frame, ledger = table(PEOPLE), tmp_path / "x.releases"
-    publish(frame, BY_ID, ledger)
+    frame, history = table(PEOPLE), tmp_path / "x.history"
+    publish(frame, BY_ID, history)
     with pytest.warns(PrivacyWarning, match="no record of this table was in any of them"):
         tables.publish(
-            frame.with_columns(id=pl.col("id") + "?"), BY_ID, KAnonymity(2), releases=ledger
+            frame.with_columns(id=pl.col("id") + "?"), BY_ID, KAnonymity(2), history=history
         )
 
 
 def test_records_without_identifiers_are_known_by_their_cells(tmp_path: Path) -> None:
-    frame, ledger = table(PEOPLE).drop("id"), tmp_path / "x.releases"
+    frame, history = table(PEOPLE).drop("id"), tmp_path / "x.history"
     roles = schema()
-    publish(frame, roles, ledger, models=[KAnonymity(6), DistinctDiversity(2)])
-    joint = publish(frame[::-1], roles, ledger, models=KAnonymity(6)).solution.joint
+    publish(frame, roles, history, models=[KAnonymity(6), DistinctDiversity(2)])
+    joint = publish(frame[::-1], roles, history, models=KAnonymity(6)).solution.joint
     assert joint is not None
     assert (joint.earlier, joint.known) == (1, 72)
 
 
-def test_files_and_engines_refuse_a_ledger(tmp_path: Path) -> None:
+def test_files_and_engines_refuse_a_history(tmp_path: Path) -> None:
     source = tmp_path / "x.parquet"
     table(PEOPLE).write_parquet(source)
     with pytest.raises(InputError) as refused:
         tables.publish_file(
-            source, tmp_path / "y.parquet", BY_ID, KAnonymity(2), releases=tmp_path / "l"
+            source, tmp_path / "y.parquet", BY_ID, KAnonymity(2), history=tmp_path / "l"
         )
     assert refused.value.code == "CEL-P111"
     assert not (tmp_path / "l").exists()

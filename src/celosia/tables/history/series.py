@@ -14,21 +14,21 @@ from celosia.core.errors import InputError, PrivacyError
 from celosia.core.release import Provenance
 from celosia.frames import encode
 from celosia.tables.coded_table import CodedTable
+from celosia.tables.history.fingerprints import Fingerprints, fingerprints
+from celosia.tables.history.joint import NOT_SHOWN, JointClasses, JointOutcome, joint_models
+from celosia.tables.history.store import Entry, ReleaseHistory, StoredRelease
 from celosia.tables.models.units import UnitValues
 from celosia.tables.options import PublishOptions
 from celosia.tables.protection import Protection
-from celosia.tables.releases.fingerprints import Fingerprints, fingerprints
-from celosia.tables.releases.joint import NOT_SHOWN, JointClasses, JointOutcome, joint_models
-from celosia.tables.releases.ledger import Entry, ReleaseLedger, StoredRelease
 from celosia.tables.schema import Role
 from celosia.tables.verification import promises_broken
 
 
 @dataclass(frozen=True, eq=False, slots=True, kw_only=True)
 class ReleaseSeries:
-    """A source that is about to be published once more, and its ledger."""
+    """A source that is about to be published once more, and its history."""
 
-    ledger: ReleaseLedger
+    history: ReleaseHistory
     options: PublishOptions
     earlier: int
     before: JointClasses = field(repr=False)
@@ -40,29 +40,29 @@ class ReleaseSeries:
     @classmethod
     @contextmanager
     def open(cls, frame: pl.DataFrame, options: PublishOptions) -> Iterator[ReleaseSeries | None]:
-        """Open the ledger that the options name, if they name any; it is locked until the end.
+        """Open the history that the options name, if they name any; it is locked until the end.
 
         Raises:
-            InputError: CEL-P120 and CEL-P121 of the ledger, CEL-P122 the source is not as it was.
+            InputError: CEL-P120 and CEL-P121 of the history, CEL-P122 the source is not as it was.
         """
-        if options.releases is None:
+        if options.history is None:
             yield None
             return
-        with ReleaseLedger.open(options.releases) as ledger:
-            entries = ledger.entries()
+        with ReleaseHistory.open(options.history) as history:
+            entries = history.entries()
             unit = options.schema.unit or "record"
             if any(entry.unit != unit for entry in entries):
                 raise InputError("CEL-P122.unit", unit=unit, before=entries[0].unit)
-            basis = ledger.basis(_basis(frame, options))
+            basis = history.basis(_basis(frame, options))
             absent = [name for name in basis if name not in frame.columns]
             if absent:
                 raise InputError("CEL-P122.column", column=absent[0])
             yield cls(
-                ledger=ledger,
+                history=history,
                 options=options,
                 earlier=len(entries),
-                before=ledger.joint(),
-                own=fingerprints(frame, basis, options.schema.unit_column, ledger.key),
+                before=history.joint(),
+                own=fingerprints(frame, basis, options.schema.unit_column, history.key),
                 required=min([options.smallest, *(entry.required for entry in entries)]),
             )
 
@@ -111,7 +111,7 @@ class ReleaseSeries:
         return replace(protection, joint=outcome, crowd_fails=crowd)
 
     def record(self, protection: Protection, provenance: Provenance) -> None:
-        """Write the release into the ledger, before it leaves."""
+        """Write the release into the history, before it leaves."""
         class_of = self._classes(protection)
         levels = protection.levels or (None,) * len(protection.columns)
         entry = Entry(
@@ -126,7 +126,7 @@ class ReleaseSeries:
             classes=int(np.unique(class_of[class_of != NOT_SHOWN]).size),
             joint=None if protection.joint is None else protection.joint.as_dict(),
         )
-        self.ledger.add(StoredRelease(entry, self.own.records, self.own.units, class_of))
+        self.history.add(StoredRelease(entry, self.own.records, self.own.units, class_of))
 
     def _classes(self, protection: Protection) -> NDArray[np.int64]:
         """The class of each record by the labels that it shows; suppressed ones are in none.

@@ -1,4 +1,4 @@
-"""The ledger of the releases of one source: a file of SQLite, and its key in a file beside it.
+"""The history of the releases of one source: a file of SQLite, and its key in a file beside it.
 
 An entry says when a release was made, of which columns, at which levels and under which models;
 and for each of its records a keyed fingerprint, that of its person, and the number of its class. No
@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
 from celosia.core.messages import say
-from celosia.tables.releases.joint import JointClasses
+from celosia.tables.history.joint import JointClasses
 
 PATIENCE = 60.0
 """Seconds to wait for another process that publishes."""
@@ -70,8 +70,8 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LedgerCheck:
-    """Whether a ledger is as it was written, and its classes are as large as promised."""
+class HistoryCheck:
+    """Whether a history is as it was written, and its classes are as large as promised."""
 
     releases: int
     records: int
@@ -97,7 +97,7 @@ class LedgerCheck:
         return {"holds": self.holds, **asdict(self)}
 
     def __str__(self) -> str:
-        return say("tables.releases.check", releases=self.releases, smallest=self.smallest)
+        return say("tables.history.check", releases=self.releases, smallest=self.smallest)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -110,13 +110,13 @@ class StoredRelease:
     class_of: NDArray[np.int64] = field(repr=False)
 
 
-class ReleaseLedger:
+class ReleaseHistory:
     """The releases of one source, in a transaction that nobody else can write in.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     with ReleaseLedger.open(Path(folder) / "city.releases") as ledger:
-    ...         len(ledger.entries())
+    ...     with ReleaseHistory.open(Path(folder) / "city.history") as history:
+    ...         len(history.entries())
     0
     """
 
@@ -126,11 +126,11 @@ class ReleaseLedger:
 
     @classmethod
     @contextmanager
-    def open(cls, path: str | Path, *, read_only: bool = False) -> Iterator[ReleaseLedger]:
-        """Open the ledger, which is made if it is not there; what was added counts at the end.
+    def open(cls, path: str | Path, *, read_only: bool = False) -> Iterator[ReleaseHistory]:
+        """Open the history, which is made if it is not there; what was added counts at the end.
 
         Raises:
-            InputError: CEL-P120 no such ledger or not one, CEL-P121 its key is missing or another.
+            InputError: CEL-P120 no such history or not one, CEL-P121 its key is missing or another.
         """
         place = Path(path)
         if read_only and not place.is_file():
@@ -143,13 +143,13 @@ class ReleaseLedger:
         key = _key(place, make=is_new)
         connection = sqlite3.connect(place, timeout=PATIENCE, isolation_level=None)
         try:
-            ledger = cls(connection, key)
+            history = cls(connection, key)
             with _ours(place):
                 connection.execute("PRAGMA synchronous = FULL")
                 connection.execute("BEGIN" if read_only else "BEGIN IMMEDIATE")
-                ledger._prepare(place, read_only=read_only)
+                history._prepare(place, read_only=read_only)
             try:
-                yield ledger
+                yield history
             except BaseException:
                 connection.execute("ROLLBACK")
                 raise
@@ -162,7 +162,7 @@ class ReleaseLedger:
         if not read_only:
             for statement in _TABLES.split(";"):
                 self._connection.execute(statement)
-        mark = blake2b(b"celosia releases", key=self.key, digest_size=16).hexdigest()
+        mark = blake2b(b"celosia history", key=self.key, digest_size=16).hexdigest()
         found = self._connection.execute("SELECT value FROM about WHERE name = 'key'").fetchone()
         if found is None and not read_only:
             self._connection.execute("INSERT INTO about VALUES ('key', ?)", (mark,))
@@ -224,7 +224,7 @@ class ReleaseLedger:
             before = written
         return broken
 
-    def verify(self) -> LedgerCheck:
+    def verify(self) -> HistoryCheck:
         """Count every class and every joint class again from the fingerprints."""
         joint, small, required, accepted = JointClasses.none(), [], [1], 0
         for number, each in enumerate(self.releases(), 1):
@@ -235,7 +235,7 @@ class ReleaseLedger:
             accepted += each.entry.joint is not None and each.entry.joint["accepted"] is not None
             joint = joint.join(each.records, each.units, each.class_of)
         sizes, least = joint.sizes(), min(required[1:], default=1)
-        return LedgerCheck(
+        return HistoryCheck(
             releases=len(required) - 1,
             records=joint.records.size,
             broken=tuple(self.broken_links()),
@@ -260,7 +260,7 @@ class ReleaseLedger:
 
 
 def key_path(place: Path) -> Path:
-    """Where the key of a ledger lies."""
+    """Where the key of a history lies."""
     return place.with_name(f"{place.name}.key")
 
 
@@ -289,7 +289,7 @@ def _entry(facts: str) -> Entry:
 
 @contextmanager
 def _ours(place: Path) -> Iterator[None]:
-    """One error for a file that is not a ledger, or that another process holds for too long."""
+    """One error for a file that is not a history, or that another process holds for too long."""
     try:
         yield
     except sqlite3.OperationalError as error:

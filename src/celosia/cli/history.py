@@ -1,4 +1,4 @@
-"""`celosia releases`: the ledger of the releases of a source."""
+"""`celosia history`: the history of the releases of a source."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from celosia.core.errors import PrivacyError
 from celosia.core.messages import say
 
 if TYPE_CHECKING:
-    from celosia.tables.releases import Entry, LedgerCheck
+    from celosia.tables.history import Entry, HistoryCheck
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -21,42 +21,42 @@ app = typer.Typer(
 
     **Examples**
 
-    `celosia publish people.csv -s people.toml --k 5 --releases people.releases -o safe.csv`
+    `celosia publish people.csv -s people.toml --k 5 --history people.history -o safe.csv`
 
-    `celosia releases list people.releases`
+    `celosia history list people.history`
 
-    `celosia releases verify people.releases`
+    `celosia history verify people.history`
     """,
 )
 
-Ledger = Annotated[
+History = Annotated[
     Path,
-    typer.Argument(metavar="LEDGER", help="The file that celosia publish --releases writes."),
+    typer.Argument(metavar="HISTORY", help="The file that celosia publish --history writes."),
 ]
 
 
 @app.command("list")
-def list_releases(ledger: Ledger, outputs: JsonOutputs) -> None:
+def list_releases(history: History, outputs: JsonOutputs) -> None:
     """List the releases of a source, with their levels and their joint classes.
 
     **Examples**
 
-    `celosia releases list people.releases`
+    `celosia history list people.history`
 
-    `celosia releases list people.releases --json`
+    `celosia history list people.history --json`
     """
-    from celosia.tables.releases import ReleaseLedger
+    from celosia.tables.history import ReleaseHistory
 
-    with ReleaseLedger.open(ledger, read_only=True) as book:
+    with ReleaseHistory.open(history, read_only=True) as book:
         entries = book.entries()
     facts = {"releases": [entry.as_dict() for entry in entries]}
-    last = say("cli.releases.count", releases=len(entries))
+    last = say("cli.history.count", releases=len(entries))
     outputs.show(lambda: facts, lambda: _show(entries), last)
 
 
 def _show(entries: list[Entry]) -> None:
     console.show_table(
-        say("cli.releases.title"),
+        say("cli.history.title"),
         console.columns("made", "levels", "promises", "records:,", "shown:,", "joint_smallest"),
         [
             [
@@ -77,28 +77,28 @@ def _level(column: str, level: int | None) -> str:
 
 
 @app.command()
-def verify(ledger: Ledger, outputs: JsonOutputs) -> None:
-    """Verify a ledger: no entry was changed, and each class and joint class is large enough.
+def verify(history: History, outputs: JsonOutputs) -> None:
+    """Verify a history: no entry was changed, and each class and joint class is large enough.
 
     The exit code is 1 unless all of this holds.
 
     **Examples**
 
-    `celosia releases verify people.releases`
+    `celosia history verify people.history`
     """
-    from celosia.tables.releases import ReleaseLedger
+    from celosia.tables.history import ReleaseHistory
 
-    with ReleaseLedger.open(ledger, read_only=True) as book:
+    with ReleaseHistory.open(history, read_only=True) as book:
         found = book.verify()
     if not found.holds:
         raise PrivacyError("CEL-P124", **found.as_dict())
     outputs.show(found.as_dict, lambda: _show_check(found), found)
 
 
-def _show_check(found: LedgerCheck) -> None:
+def _show_check(found: HistoryCheck) -> None:
     console.show(
         say(
-            "cli.releases.verified",
+            "cli.history.verified",
             releases=found.releases,
             records=found.records,
             smallest=found.smallest,

@@ -1,6 +1,6 @@
 """Keyed fingerprints of records and people: the same in every release, and no value can be read.
 
-Without the key a fingerprint cannot be compared with a guess, so a ledger without its key does not
+Without the key a fingerprint cannot be compared with a guess, so a history without its key does not
 tell whether somebody is in it.
 """
 

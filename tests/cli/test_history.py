@@ -1,4 +1,4 @@
-"""`celosia publish --releases` and `celosia releases`: publish again, list and verify."""
+"""`celosia publish --history` and `celosia history`: publish again, list and verify."""
 
 from __future__ import annotations
 
@@ -22,36 +22,36 @@ def people(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_a_complementary_release_is_refused_and_the_ledger_shows_the_others(
+def test_a_complementary_release_is_refused_and_the_history_shows_the_others(
     people: Path, run: Run
 ) -> None:
-    ledger = ("--releases", "people.releases")
-    first = run(*PUBLISH, *ledger, "--level", "town=1", "-o", "one.csv")
+    history = ("--history", "people.history")
+    first = run(*PUBLISH, *history, "--level", "town=1", "-o", "one.csv")
     assert first.code == 0
     assert "together with 0 earlier releases: smallest class 12" in " ".join(first.out.split())
-    second = run(*PUBLISH, *ledger, "--level", "age=1", "-o", "two.csv", "--suppression", "100%")
+    second = run(*PUBLISH, *history, "--level", "age=1", "-o", "two.csv", "--suppression", "100%")
     second.complains("CEL-P123", 1)
     assert "the smallest class would have 2 of 6, and 72 people or records" in second.err
     assert not (people / "two.csv").exists()
-    planned = run(*PUBLISH, *ledger, "-o", "two.csv", "--json")
+    planned = run(*PUBLISH, *history, "-o", "two.csv", "--json")
     assert json.loads(planned.out)["data"]["measures"]["solution"]["joint"]["smallest"] == 12
-    only_looked = run(*PUBLISH, *ledger, "--json")
+    only_looked = run(*PUBLISH, *history, "--json")
     assert only_looked.code == 0
-    listed = json.loads(run("releases", "list", "people.releases", "--json").out)["data"]
+    listed = json.loads(run("history", "list", "people.history", "--json").out)["data"]
     assert [each["levels"] for each in listed["releases"]] == [[0, 1], [0, 1]]
-    assert run("releases", "verify", "people.releases").code == 0
-    held = (people / "people.releases").read_bytes()
+    assert run("history", "verify", "people.history").code == 0
+    held = (people / "people.history").read_bytes()
     assert not any(value in held for value in (b"Person-", b"town-", b"flu"))
 
 
 def test_a_risk_is_accepted_in_writing_only(people: Path, run: Run) -> None:
-    ledger = ("--releases", "people.releases")
-    run(*PUBLISH, *ledger, "--level", "town=1", "-o", "one.csv")
-    wanted = (*PUBLISH, *ledger, "--level", "age=1", "-o", "two.csv")
+    history = ("--history", "people.history")
+    run(*PUBLISH, *history, "--level", "town=1", "-o", "one.csv")
+    wanted = (*PUBLISH, *history, "--level", "age=1", "-o", "two.csv")
     accepted = run(*wanted, "--accept-joint", "decided by the board")
     assert accepted.code == 0
     assert "decided by the board" in (people / "two.csv.cert.json").read_text("utf-8")
-    verified = run("releases", "verify", "people.releases")
+    verified = run("history", "verify", "people.history")
     assert "1 accepted in writing" in " ".join(verified.out.split())
-    (people / "people.releases.key").write_bytes(bytes(32))
-    run("releases", "verify", "people.releases").complains("CEL-P121")
+    (people / "people.history.key").write_bytes(bytes(32))
+    run("history", "verify", "people.history").complains("CEL-P121")
