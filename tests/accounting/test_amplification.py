@@ -20,6 +20,7 @@ from tests.accounting.pairs import (
     worst,
 )
 
+from celosia.accounting.accountant import Accountant
 from celosia.accounting.amplification import (
     SampledLoss,
     amplify_by_poisson_sampling,
@@ -140,6 +141,80 @@ def test_samples_of_wide_noise_and_of_compositions_fall_back_on_the_curve() -> N
     )
     assert both.epsilon(1.001e-7) <= log(1 + 0.1 * (exp(1) - 1)) * (1 + 1e-6)
     assert both.delta(1.0) == pytest.approx(1e-7, rel=1e-3)
+
+
+@pytest.mark.parametrize(("loss", "zero", "moved"), NOISES, ids=[str(noise[0]) for noise in NOISES])
+@pytest.mark.parametrize("rate", [0.05, 0.4])
+def test_each_order_of_the_neighbours_has_its_own_distribution(
+    loss: Loss, zero: Law, moved: Law, rate: float
+) -> None:
+    sampled = amplify_by_poisson_sampling(loss, rate=rate)
+    mixture = mixed([(1 - rate, zero), (rate, moved)])
+    with_unit, without = sampled.directions(2.0**-12)  # type: ignore[attr-defined]
+    for at in (-0.4, -0.05, -0.02, 0.0, 0.02, 0.05, 0.3, 0.6):
+        for grid, exact in (
+            (with_unit, hockey_stick(mixture, zero, at)),
+            (without, hockey_stick(zero, mixture, at)),
+        ):
+            # A chord of a curve with slope at most 1 in e^epsilon; the oracle cuts tails of 1e-15.
+            assert exact - 1e-12 <= grid.delta(at) <= exact + 2.0**-12 * exp(at)
+
+
+# Epsilons of dp-accounting 0.6.0 for the same releases:
+# privacy_loss_distribution.from_discrete_gaussian_mechanism(sigma, sensitivity=1,
+# sampling_prob=rate, value_discretization_interval=1e-5) and from_discrete_laplace_mechanism(
+# 1 / scale, ...), .self_compose(times).get_epsilon_for_delta(delta). Its discrete laws are rounded
+# up to the grid; the last column is the less pessimistic from_gaussian_mechanism at 1e-4.
+REFERENCES = [
+    (GaussianLoss(Fraction(1), 1), 0.01, 1000, 1e-5, 1.8327393, 1.8282436),
+    (GaussianLoss(Fraction(1), 1), 0.001, 10_000, 1e-6, 0.5973547, 0.5553923),
+    (GaussianLoss(Fraction(4), 1), 0.05, 500, 1e-5, 2.5341081, 2.5320336),
+    (GaussianLoss(Fraction(25), 1), 0.2, 100, 1e-6, 1.8455842, 1.8450101),
+    (LaplaceLoss(Fraction(1), 1), 0.01, 1000, 1e-5, 1.2799384, None),
+    (LaplaceLoss(Fraction(4), 1), 0.1, 200, 1e-6, 1.5546342, None),
+]
+
+
+@pytest.mark.parametrize("case", REFERENCES, ids=[f"{case[0]} {case[1]}" for case in REFERENCES])
+def test_many_sampled_releases_cost_no_more_than_dp_accounting_says(
+    case: tuple[Loss, float, int, float, float, float | None],
+) -> None:
+    loss, rate, times, delta, discrete, continuous = case
+    account = Accountant()
+    account.add(amplify_by_poisson_sampling(loss, rate=rate), times=times)
+    found = account.epsilon(delta)
+    assert 0.9 * discrete < found <= discrete
+    if continuous is not None:
+        assert found == pytest.approx(continuous, rel=1e-3)
+
+
+def test_composed_samples_dominate_the_exact_law_in_both_orders() -> None:
+    rate = 0.3
+    zero, moved = discrete_laplace(1), discrete_laplace(1, 1)
+    mixture = mixed([(1 - rate, zero), (rate, moved)])
+    three = ComposedLoss((amplify_by_poisson_sampling(LaplaceLoss(Fraction(1), 1), rate=rate),) * 3)
+    for at in (0.0, 0.1, 0.3, 0.7):
+        exact = max(
+            _product_delta(mixture, zero, at, times=3), _product_delta(zero, mixture, at, times=3)
+        )
+        assert exact - 1e-9 <= three.delta(at) <= exact + 1e-3
+
+
+def _product_delta(one: Law, two: Law, epsilon: float, *, times: int) -> float:
+    """Of the losses of independent draws, by the sums of the few different losses."""
+    single: dict[float, float] = {}
+    for outcome, chance in one.items():
+        if two.get(outcome, 0.0) > 0:
+            place = round(log(chance / two[outcome]), 9)
+            single[place] = single.get(place, 0.0) + chance
+    sums = {0.0: 1.0}
+    for _ in range(times):
+        more: dict[float, float] = {}
+        for (done, p), (place, q) in product(sums.items(), single.items()):
+            key = round(done + place, 9)
+            more[key] = more.get(key, 0.0) + p * q
+        sums = more
+    return sum(p * (1 - exp(epsilon - place)) for place, p in sums.items() if place > epsilon)
 
 
 def test_ten_sampled_releases_compose() -> None:

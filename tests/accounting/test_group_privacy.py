@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import pairwise
 from math import exp, log
 
 import pytest
@@ -67,6 +68,21 @@ def test_two_steps_of_epsilon_delta_give_the_known_figure() -> None:
     assert found.epsilon(1.0) <= 2
     assert isinstance(found, ApproximateLoss)
     assert found.failure == pytest.approx((1 + exp(1)) * 1e-6)
+
+
+def test_no_smaller_delta_holds_for_a_group_of_an_epsilon_delta_promise() -> None:
+    # An event of chance 0 may have the chance delta one step away, then e^epsilon times that plus
+    # delta, and so on: each step keeps the promise, for the event and for its complement.
+    epsilon, delta, size = 0.5, 1e-4, 5
+    chances = [0.0]
+    for _ in range(size):
+        chances.append(exp(epsilon) * chances[-1] + delta)
+    for one, two in pairwise(chances):
+        for p, q in ((one, two), (two, one), (1 - one, 1 - two), (1 - two, 1 - one)):
+            assert p <= exp(epsilon) * q + delta + 1e-15
+    found = for_group(ApproximateLoss(Fraction(1, 2), delta), size)
+    assert isinstance(found, ApproximateLoss)
+    assert found.failure == pytest.approx(chances[-1])
 
 
 def test_an_empty_promise_is_refused() -> None:

@@ -11,7 +11,14 @@ import numpy as np
 
 from celosia.accounting.advanced_composition import Bound, mixed_bound
 from celosia.accounting.amounts import check_chance, check_epsilon, check_times, round_up
-from celosia.accounting.distributions import LossDistribution, Vector, distribution_from_curve
+from celosia.accounting.distributions import (
+    Directions,
+    LossDistribution,
+    Vector,
+    compose_directions,
+    distinct,
+    distribution_from_curve,
+)
 from celosia.accounting.losses import TAIL, ApproximateLoss, CurveLoss, Loss, PureLoss, parts_of
 from celosia.accounting.noise_losses import FARTHEST, ConcentratedLoss, concentrated_curve
 from celosia.core.errors import PrivacyError
@@ -52,7 +59,7 @@ def delta_of(values: Vector, epsilon: float) -> float:
 
 LIMIT = 2**16
 """Points of the composed distribution: half a megabyte, and a few milliseconds a release."""
-FIRST = 2**14
+FIRST = 2**15
 """Points of the first distribution, which leaves room for many more."""
 REMEMBERED = 64
 """Distributions of single losses that are kept: at most 32 MB."""
@@ -68,7 +75,7 @@ class Accountant:
 
     Each release is added once, in a time that does not grow with their number; epsilon can be
     asked for after each. The distribution of the loss is kept on a grid of at most 65536 points,
-    whose step doubles as the losses spread.
+    whose step doubles as the losses spread, for each order of the neighbours.
 
     Epsilon and delta hold for a sequence of losses that is fixed in advance; `bounds` says which
     of the bounds hold without that.
@@ -87,8 +94,8 @@ class Accountant:
         self._squares = 0.0
         self._failure = Fraction(0)
         self._concentrated = Fraction(0)
-        self._distribution: LossDistribution | None = START
-        self._grids: dict[tuple[Loss, float], LossDistribution] = {}
+        self._directions: Directions | None = (START, START)
+        self._grids: dict[tuple[Loss, float], Directions] = {}
         for loss in losses:
             self.add(loss)
 
@@ -107,8 +114,8 @@ class Accountant:
             self._add_sums(part, repeats)
             if isinstance(part, ConcentratedLoss):
                 self._concentrated += part.value * repeats  # added as rho, which loses nothing
-            elif self._distribution is not None and part.pure > 0:
-                self._distribution = self._composed(self._distribution, part, repeats)
+            elif self._directions is not None and part.pure > 0:
+                self._directions = self._composed(self._directions, part, repeats)
             self._count += repeats
 
     def epsilon(self, delta: float) -> float:
@@ -131,9 +138,9 @@ class Accountant:
         if self._rho is not None:
             curve = concentrated_curve(round_up(self._rho), epsilons)
             found = np.minimum(found, failure + curve)
-        if self._distribution is not None:
-            done = self.distribution()
-            found = np.minimum(found, [done.delta(each) for each in wanted])
+        if self._directions is not None:
+            done = distinct(self.directions())
+            found = np.minimum(found, [max(way.delta(each) for way in done) for each in wanted])
         return found
 
     def bounds(self, delta: float) -> tuple[Bound, ...]:
@@ -151,26 +158,28 @@ class Accountant:
             self._by_distribution(wanted),
         )
 
-    def distribution(self) -> LossDistribution:
-        """The distribution of the loss of everything so far.
+    def directions(self) -> Directions:
+        """The distributions of the loss of everything so far, for neighbours in either order.
 
         Raises:
             PrivacyError: CEL-B010 one of the losses has none.
         """
-        done = self._distribution
+        done = self._directions
         if done is None:
             raise PrivacyError("CEL-B010.no_distribution")
         if self._concentrated:
-            merged = ConcentratedLoss(self._concentrated)
-            done = combine(done, self._on_grid(merged, done.step))
-        return NOTHING if done.step == 0 else done
+            merged = self._on_grid(ConcentratedLoss(self._concentrated), done)
+            done = compose_directions(done, merged, combine)
+        return (NOTHING, NOTHING) if done[0].step == 0 else done
 
     def _failing(self) -> float:
         """The chance of an infinite loss: what no epsilon makes up for."""
         bounded = self._pure is not None or self._rho is not None
         if bounded or bool(np.isfinite(self._renyi).any()):
             return min(1.0, round_up(self._failure))
-        return 1.0 if self._distribution is None else min(1.0, self.distribution().infinity)
+        if self._directions is None:
+            return 1.0
+        return min(1.0, max(way.infinity for way in self.directions()))
 
     def _add_sums(self, part: Loss, repeats: int) -> None:
         if isinstance(part, ApproximateLoss):  # epsilon-DP but for an event of chance delta
@@ -184,22 +193,21 @@ class Accountant:
             self._squares += part.pure * part.pure * repeats  # a power would raise at 1e200
         self._renyi = self._renyi + divergences(part) * repeats
 
-    def _composed(
-        self, done: LossDistribution, part: Loss, repeats: int
-    ) -> LossDistribution | None:
+    def _composed(self, done: Directions, part: Loss, repeats: int) -> Directions | None:
         try:
-            base = self._on_grid(part, done.step)
+            base = self._on_grid(part, done)
         except PrivacyError:  # a loss of another kind that has no distribution
             return None
         while True:
             if repeats % 2:
-                done = combine(done, base)
+                done = compose_directions(done, base, combine)
             repeats //= 2
             if not repeats:
                 return done
-            base = combine(base, base)
+            base = compose_directions(base, base, combine)
 
-    def _on_grid(self, part: Loss, step: float) -> LossDistribution:
+    def _on_grid(self, part: Loss, done: Directions) -> Directions:
+        step = max(way.step for way in done)
         points = FIRST if step == 0 else LIMIT // 2
         step = max(step, least_step(reach_of(part), points))
         key = (part, step)
@@ -239,9 +247,9 @@ class Accountant:
 
     def _by_distribution(self, delta: float) -> Bound:
         name = Message("accounting.bound.distribution")
-        if self._distribution is None:
+        if self._directions is None:
             return Bound(name, inf, False, Message("accounting.bound.no_distribution"))
-        found = self.distribution().epsilon(delta)
+        found = max(way.epsilon(delta) for way in distinct(self.directions()))
         reason = Message("accounting.bound.infinite_loss") if isinf(found) else ""
         return Bound(name, found, False, reason)
 
@@ -283,17 +291,18 @@ def reach_of(loss: Loss) -> float:
     return float(known.get_epsilon_for_delta(infinity + max(TAIL, infinity * 1e-9)))
 
 
-def on_grid(loss: Loss, step: float) -> LossDistribution:
-    """The distribution of a loss on multiples of a step.
+def on_grid(loss: Loss, step: float) -> Directions:
+    """The distributions of a loss on multiples of a step, for neighbours in either order.
 
     Where only a distribution of dp_accounting is known, it is that of its curve, which is the
     larger of the two directions.
     """
     if isinstance(loss, CurveLoss):
-        return loss.on_grid(step)
+        return loss.directions(step)
     known = loss.distribution()
 
     def curve(epsilons: Vector) -> Vector:
         return np.asarray(known.get_delta_for_epsilon(epsilons), dtype=np.float64)
 
-    return distribution_from_curve(curve, reach=reach_of(loss), step=step)
+    found = distribution_from_curve(curve, reach=reach_of(loss), step=step)
+    return found, found

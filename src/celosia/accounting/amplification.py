@@ -8,32 +8,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, exp, expm1, floor, inf, lgamma, log, log1p, sqrt
-from typing import TYPE_CHECKING, Any
+from math import ceil, exp, expm1, floor, inf, lgamma, log, log1p
+from typing import Any
 
 import numpy as np
 
 from celosia.accounting.amounts import above, check_chance, check_order, count_amount, raised
 from celosia.accounting.derived_loss import DerivedLoss, Vector, curve_of
-from celosia.accounting.distributions import fitting_step
-from celosia.accounting.losses import (
-    DEFAULT_STEP,
-    ApproximateLoss,
-    BoundedRangeLoss,
-    Loss,
-    PureLoss,
-)
+from celosia.accounting.distributions import Directions, distribution_from_curve
+from celosia.accounting.losses import ApproximateLoss, BoundedRangeLoss, Loss, PureLoss
 from celosia.accounting.noise_losses import GaussianLoss, LaplaceLoss
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.messages import Message
 from celosia.core.neighbours import ADD_REMOVE, CHANGE_ONE, Neighbours, Relation
 from celosia.core.numbers import exact
 
-if TYPE_CHECKING:
-    from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
-
-MOST_STEPS = 50_000
-"""Noise wider than so many steps of its grid is bounded by the general theorem instead."""
+ROUNDING = 2.0**-52
 MOST_ORDER = 256
 """Up to this order the binomial sum of a sampled Renyi divergence is worked out."""
 
@@ -196,36 +186,31 @@ class SampledLoss(DerivedLoss):
             logs.append(weight + gain)
         return float(np.logaddexp(0.0, np.logaddexp.reduce(logs)))
 
-    def distribution(self, *, step: float = DEFAULT_STEP) -> PrivacyLossDistribution:
-        """Of the discrete noise itself where its grid is coarse enough, else of the curve.
+    def directions(self, step: float) -> Directions:
+        """Of the sample with the unit against the one without it, and the other way round.
 
-        The continuous laws are of no use here: discrete Laplace noise has more mass at its largest
-        loss than the continuous one, so that one would promise too much.
+        A Poisson sample without the unit is never more than 1 / (1 - rate) times as likely, so the
+        second has much smaller losses, and composing the larger curve of both would give up a lot.
         """
-        from dp_accounting.pld import privacy_loss_distribution as laws
+        if not self.poisson:
+            return super(SampledLoss, self).directions(step)
+        curves = self.curve, self._reverse_curve
+        reach = self.reach()
+        with_unit = distribution_from_curve(curves[0], reverse=curves[1], reach=reach, step=step)
+        without = distribution_from_curve(curves[1], reverse=curves[0], reach=reach, step=step)
+        return with_unit, without
 
-        rate, base = float(self.rate), self.base
-        if self.poisson and isinstance(base, LaplaceLoss) and self._narrow(float(base.scale)):
-            return laws.from_discrete_laplace_mechanism(
-                float(1 / base.scale),
-                sensitivity=base.shift,
-                value_discretization_interval=step,
-                sampling_prob=rate,
-            )
-        if self.poisson and isinstance(base, GaussianLoss):
-            sigma = sqrt(base.variance)
-            if self._narrow(12 * sigma):
-                return laws.from_discrete_gaussian_mechanism(
-                    sigma,
-                    sensitivity=base.shift,
-                    value_discretization_interval=step,
-                    sampling_prob=rate,
-                )
-        return self.on_grid(fitting_step(step, self.reach())).for_dp_accounting()
+    def _reverse_curve(self, epsilon: Vector) -> Vector:
+        """Delta of the sample without the unit, Q, against M = (1 - q) Q + q P.
 
-    def _narrow(self, width: float) -> bool:
-        base = self.base
-        return isinstance(base, LaplaceLoss | GaussianLoss) and width + base.shift <= MOST_STEPS
+        Q - e^epsilon M = w Q - e^epsilon q P with w = 1 - e^epsilon (1 - q): that is w times the
+        delta of Q against P at ln(e^epsilon q / w), and 0 where w is not above 0.
+        """
+        rate = float(self.rate)
+        # Rounded so that the weight is too large and the epsilon of the base too small.
+        weight = np.maximum(-np.expm1(epsilon + log1p(-rate)), 0.0) + 4 * ROUNDING
+        at = np.maximum((epsilon + log(rate) - np.log(weight)) * (1 - 1e-12), 0.0)
+        return np.where(weight > 4 * ROUNDING, weight * curve_of(self.base, at), 0.0)
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""

@@ -94,12 +94,12 @@ class LossDistribution:
         even[1 : len(odd) + 1] += (1 - weight) * odd
         return LossDistribution(2 * self.step, low // 2, even, self.infinity).trim()
 
-    def trim(self) -> LossDistribution:
+    def trim(self, most: float = TRIMMED) -> LossDistribution:
         """Without ends of next to no mass: the upper goes to infinity, the lower moves up."""
         rising = np.cumsum(self.mass)
         falling = np.cumsum(self.mass[::-1])
-        first = min(int(np.searchsorted(rising, TRIMMED, side="right")), len(self.mass) - 1)
-        last = len(self.mass) - int(np.searchsorted(falling, TRIMMED, side="right"))
+        first = min(int(np.searchsorted(rising, most, side="right")), len(self.mass) - 1)
+        last = len(self.mass) - int(np.searchsorted(falling, most, side="right"))
         last = max(last, first + 1)
         kept = self.mass[first:last].copy()
         kept[0] += self.mass[:first].sum()
@@ -119,20 +119,48 @@ class LossDistribution:
         else:
             mass, error = _convolve(small.mass, large.mass)
         infinity = self.infinity + other.infinity - self.infinity * other.infinity
-        return LossDistribution(
+        done = LossDistribution(
             self.step, self.lowest + other.lowest, mass, min(1.0, infinity + error)
-        ).trim()
-
-    def for_dp_accounting(self) -> PrivacyLossDistribution:
-        """The same as a value of dp_accounting."""
-        from dp_accounting.pld import pld_pmf
-        from dp_accounting.pld.privacy_loss_distribution import (
-            PrivacyLossDistribution,
         )
+        # Rounding errors fill both ends with as much mass; kept, they would widen every grid.
+        return done.trim(max(TRIMMED, error))
 
-        return PrivacyLossDistribution(
-            pld_pmf.DensePLDPmf(self.step, self.lowest, self.mass.copy(), self.infinity, True)
-        )
+
+Directions = tuple[LossDistribution, LossDistribution]
+"""Of neighbours in one order and in the other: twice the same object where they do not differ.
+
+One pair of neighbours has one order in all releases, so each direction is composed by itself, and
+the larger curve counts at the end (Zhu, Dong & Wang 2022, section 4).
+"""
+
+
+def distinct(directions: Directions) -> tuple[LossDistribution, ...]:
+    """The one distribution of both directions, or the two."""
+    return directions[:1] if directions[0] is directions[1] else directions
+
+
+def compose_directions(
+    one: Directions,
+    two: Directions,
+    compose: Callable[[LossDistribution, LossDistribution], LossDistribution],
+) -> Directions:
+    """The composition of each direction, once where both are the same."""
+    first = compose(one[0], two[0])
+    if one[0] is one[1] and two[0] is two[1]:
+        return first, first
+    return first, compose(one[1], two[1])
+
+
+def for_dp_accounting(directions: Directions) -> PrivacyLossDistribution:
+    """The same as a value of dp_accounting."""
+    from dp_accounting.pld import pld_pmf
+    from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
+
+    laws = [
+        pld_pmf.DensePLDPmf(each.step, each.lowest, each.mass.copy(), each.infinity, True)
+        for each in distinct(directions)
+    ]
+    return PrivacyLossDistribution(*laws)
 
 
 def _convolve(one: Vector, two: Vector) -> tuple[Vector, float]:
@@ -152,31 +180,37 @@ def _convolve(one: Vector, two: Vector) -> tuple[Vector, float]:
 
 
 def distribution_from_curve(
-    curve: Callable[[Vector], Vector], *, reach: float, step: float
+    curve: Callable[[Vector], Vector],
+    *,
+    reach: float,
+    step: float,
+    reverse: Callable[[Vector], Vector] | None = None,
 ) -> LossDistribution:
     """The distribution of the grid with the least curve that is nowhere below that of a release.
 
     Between two losses of the grid its curve is linear in exp(epsilon), a chord of the given bound,
     which is above the chord of the release's own curve, and that is convex
-    (Doroshenko et al. 2022, "Connect the dots", Alg. 1). Below 0 the curve of a loss that holds in
-    both directions is 1 - e^-x + e^-x delta(x) at -x.
+    (Doroshenko et al. 2022, "Connect the dots", Alg. 1). At -x, below 0, the curve is
+    1 - e^-x + e^-x delta(x), where delta is that of the neighbours in the other order.
 
     Args:
-        curve: upper bounds of delta at epsilons of at least 0, for both directions.
+        curve: upper bounds of delta at epsilons of at least 0.
         reach: the largest loss that counts; what the curve says there goes to infinity.
         step: the distance of the losses.
+        reverse: upper bounds of delta for the neighbours in the other order; by default the same.
     """
     top = max(1, ceil(reach / step))
     epsilons: Vector = np.arange(top + 1, dtype=np.float64) * step
     right = np.minimum.accumulate(np.clip(curve(epsilons), 0.0, 1.0))
+    left = right if reverse is None else np.minimum.accumulate(np.clip(reverse(epsilons), 0.0, 1.0))
     shrink = np.exp(-epsilons[1:])
     # Drops of the curve from one loss of the grid to the next, on both sides of 0. To the left
     # they are taken apart so that nothing cancels: f(-x) - f(-x+step) with f as above.
     drops_right = right[:-1] - right[1:]
     before = np.append(1.0, shrink[:-1])
-    drops_left = -np.expm1(-step) * before * (1 - right[:-1]) - shrink * drops_right
+    drops_left = -np.expm1(-step) * before * (1 - left[:-1]) - shrink * (left[:-1] - left[1:])
     drops = np.concatenate([np.maximum(drops_left[::-1], 0.0), drops_right])
-    lowest = 1 - np.exp(-epsilons[-1]) * (1 - right[-1])
+    lowest = 1 - np.exp(-epsilons[-1]) * (1 - left[-1])
     mass = np.zeros(2 * top + 1)
     mass[0] = 1 - lowest
     mass[1:] += drops / -np.expm1(-step)

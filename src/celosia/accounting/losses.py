@@ -124,11 +124,17 @@ class CurveLoss(Loss):
             step: the distance of its losses. Where the losses reach so far that the distribution
                 would not fit into memory, it is doubled as often as needed.
         """
-        return self.on_grid(distributions.fitting_step(step, self.reach())).for_dp_accounting()
+        step = distributions.fitting_step(step, self.reach())
+        return distributions.for_dp_accounting(self.directions(step))
 
     def on_grid(self, step: float) -> distributions.LossDistribution:
         """The distribution on multiples of a step, rounded against us."""
         return distributions.distribution_from_curve(self.curve, reach=self.reach(), step=step)
+
+    def directions(self, step: float) -> distributions.Directions:
+        """The distributions of neighbours in either order; the same unless a loss knows better."""
+        found = self.on_grid(step)
+        return found, found
 
     def reach(self) -> float:
         """A loss that is exceeded at most with a chance that does not count."""
@@ -398,7 +404,7 @@ class ComposedLoss(Loss):
 
     def distribution(self) -> PrivacyLossDistribution:
         """The distribution of the sum of the losses, on a grid that fits its spread."""
-        return account_of(self.parts).distribution().for_dp_accounting()
+        return distributions.for_dp_accounting(account_of(self.parts).directions())
 
     def as_dict(self) -> dict[str, Any]:
         """The kind and the parts."""
