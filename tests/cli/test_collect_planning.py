@@ -160,3 +160,31 @@ def test_what_cannot_be_simulated_is_refused_without_a_value(
     (people.parent / "a.txt").write_text("a\nb\n")
     assert MARK in people.read_text()
     run("collect", "simulate", *words).complains(code)
+
+
+def test_a_sweep_writes_a_table_a_report_and_a_state_that_it_goes_on_with(
+    run: Run, tmp_path: Path
+) -> None:
+    command = (
+        *("collect", "sweep", "--data", "letters", "-p", "grr", "-p", "cms:width=16"),
+        *("-e", "1,4", "-n", "100,400", "--vary", "hashes=4,8", "--repeats", 2, "--seed", 1),
+        *("--state", "a.sweep"),
+    )
+    told = run(*command, "-o", "runs.csv", "--report", "sweep.html", "--json").data()
+    assert (told["runs"], told["resumed"], len(told["points"])) == (24, 0, 12)
+    assert len((tmp_path / "runs.csv").read_text().splitlines()) == 25
+    assert "mean error (% of users) along users" in (tmp_path / "sweep.html").read_text()
+    again = run(*command)
+    assert "24 of the runs were in the state file already" in again.err
+    assert again.out.splitlines()[-1] == "12 points, 24 runs"
+
+
+def test_a_sweep_takes_a_column_of_a_table(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "emoji.csv").write_text("emoji\n" + "smile\n" * 80 + "cry\n" * 20)
+    command = ("collect", "sweep", "emoji.csv", "--column", "emoji", "-p", "grr")
+    told = run(*command, "--json").data()
+    assert told["histograms"] == {
+        "emoji": [{"value": "smile", "users": 80}, {"value": "cry", "users": 20}]
+    }
+    run(*command, "--data", "letters").complains("CEL-R102")
+    run(*command, "-n", "101").complains("CEL-R107")

@@ -10,6 +10,7 @@ import pytest
 
 from celosia import graphs, logs, tables
 from celosia.cli.collect.simulate import simulate
+from celosia.cli.collect.sweep import sweep
 from celosia.cli.explore import explore
 from celosia.cli.frame import with_options
 from celosia.cli.graph.publish import publish as publish_graph
@@ -22,6 +23,7 @@ from celosia.cli.publish import publish
 from celosia.cli.query import query
 from celosia.cli.release.numbers import quantile, total
 from celosia.collect.simulation.run import simulate as simulate_collection
+from celosia.collect.sweeps.options import SweepOptions
 from celosia.graphs.private import degree_histogram, edge_count, star_count
 from celosia.mechanisms import Quantile, Sum
 from celosia.queries import QueryRequest
@@ -73,13 +75,14 @@ def options_of(command: Callable[..., Any]) -> set[str]:
         (star_count, release_graph),
         (magnitude_table, magnitude),
         (simulate_collection, simulate),
+        (SweepOptions, sweep),
         (Sum, total),
         (Quantile, quantile),
     ],
     ids=[
         *("publish", "explore", "mask", "graph publish", "query"),
         *("log publish", "log publish --sets", "log release", "edges", "histogram", "stars"),
-        *("magnitude", "collect simulate", "release sum", "release quantile"),
+        *("magnitude", "collect simulate", "collect sweep", "release sum", "release quantile"),
     ],
 )
 def test_every_parameter_is_an_option_of_its_name(

@@ -14,6 +14,7 @@ from celosia.studio.collect.model import (
     compared,
     edges,
 )
+from celosia.studio.collect.sweep_model import SweepForm, shown
 from tests.studio.conftest import Visit, visiting
 
 FORM = CollectionForm(devices=2000, protocol="grr")
@@ -99,6 +100,44 @@ def test_protocols_are_compared(both_languages: Visit) -> None:
     page = both_languages.open("/collect/compare?users=10000&domain=16&epsilon=1")
     page.locator(".nicegui-echart canvas").wait_for()
     assert page.locator("table.celosia-table tbody tr").count() >= 10
+    both_languages.picture()
+
+
+SWEEP = SweepForm(data="letters", protocol=["grr"], epsilon="1, 4", users="100, 200", vary="")
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        SweepForm(data="/etc/passwd"),
+        SweepForm(protocol=["__class__"]),
+        SweepForm(users="10000000"),
+        SweepForm(repeats=1000),
+        SweepForm(users="1e400"),
+    ],
+    ids=["data", "protocol", "reports", "runs", "infinite"],
+)
+def test_a_sweep_of_the_studio_is_bounded(wrong: SweepForm) -> None:
+    with pytest.raises(InputError):
+        wrong.options()
+
+
+def test_a_sweep_shows_charts_and_the_same_as_text(capsys: pytest.CaptureFixture[str]) -> None:
+    found = shown(SWEEP.run())
+    assert [each["x"] for each in found["charts"]] == ["epsilon", "users"]
+    assert found["csv"].count("\n") == 1 + 4
+    exec(SWEEP.python.replace(', state="my.sweep"', ""))
+    assert capsys.readouterr().out == f"{found['summary']}\n"
+    assert "--users 100,200" in SWEEP.command
+
+
+def test_parameters_are_swept_in_a_browser(both_languages: Visit) -> None:
+    page = both_languages.open("/collect/sweep")
+    page.locator('[data-test="sweep-users"]').fill("100, 300")
+    page.locator('[data-test="sweep-epsilon"]').fill("4")
+    page.locator("main button.q-btn").first.click()
+    page.locator("table.celosia-table").last.wait_for()
+    assert page.locator(".nicegui-echart canvas").count() == 4
     both_languages.picture()
 
 

@@ -4,8 +4,8 @@ A protocol has two sides. `protocol.client().privatise(values)` turns values int
 devices: each is randomised by itself, so that no report reveals its value.
 `protocol.server()` counts reports, merges exactly with other servers, and estimates how common
 values are, with standard errors. `choose` says which protocol to take, `simulate` tries one out on
-data that one has, and `Collector` counts reports durably. Names load on first use: a device needs
-few of them.
+data that one has, `sweep` tries many over a grid of parameters, and `Collector` counts reports
+durably. Names load on first use: a device needs few of them.
 
 >>> from celosia.core.randomness import Seeded
 >>> from celosia.collect import HadamardCountMean
@@ -55,6 +55,9 @@ if TYPE_CHECKING:
     from celosia.collect.reports import Reports
     from celosia.collect.simulation.results import Simulation
     from celosia.collect.simulation.run import simulate
+    from celosia.collect.sweeps.options import SweepOptions
+    from celosia.collect.sweeps.results import Sweep
+    from celosia.collect.sweeps.run import sweep
 
 __all__ = [
     "BatchLimits",
@@ -85,6 +88,8 @@ __all__ = [
     "Server",
     "Simulation",
     "SubsetSelection",
+    "Sweep",
+    "SweepOptions",
     "SymmetricUnary",
     "absorb_files",
     "choose",
@@ -97,6 +102,7 @@ __all__ = [
     "save_protocol",
     "simulate",
     "simulate_counts",
+    "sweep",
     "users_for",
 ]
 

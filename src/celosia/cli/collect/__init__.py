@@ -15,6 +15,7 @@ from celosia.cli.collect import (
     privatise,
     serve,
     simulate,
+    sweep,
 )
 
 app = typer.Typer(
@@ -29,6 +30,8 @@ app = typer.Typer(
 
     `celosia collect simulate --data exponential:50000 --protocol hcms --epsilon 4`
 
+    `celosia collect sweep --protocol cms --epsilon 1,2,4 --vary hashes=16,1024 --report sweep.html`
+
     `celosia collect privatise emoji.toml today.csv --column emoji -o reports.clr`
 
     `celosia collect serve emoji.toml --folder state`
@@ -42,6 +45,7 @@ app = typer.Typer(
 )
 app.command("choose")(choose.choose)
 app.command("simulate")(simulate.simulate)
+app.command("sweep")(sweep.sweep)
 app.command("privatise")(privatise.privatise)
 app.command("serve")(serve.serve)
 app.command("absorb")(absorb.absorb)

@@ -51,6 +51,10 @@ def simulate(
         bool, "--aggregate", "Draw counts by their exact law, no reports (cms)."
     ] = False,
     post: Annotated[str, "raw, clip or norm-sub, after estimating."] = "raw",
+    pieces: Annotated[
+        int | None,
+        typer.Option(min=1, help="For sfp: keep so many pieces at each position, and all texts."),
+    ] = None,
 ) -> None:
     """Simulate a collection: make reports, count them, and compare estimates with the truth.
 
@@ -89,6 +93,7 @@ def simulate(
         runs=runs,
         aggregate=aggregate,
         post=post,
+        pieces=pieces,
     )
     with outputs.working(None) as progress:
         found = simulate_collection(values, asked, progress=progress)
@@ -138,11 +143,16 @@ def _values(
     if (table is None) == (data is None) or (data is not None and column is not None):
         raise InputError("CEL-R102.values")
     if data is not None:
-        return _generate_values(data, seed)
+        return generate_values(data, seed)
+    assert table is not None
+    return table_values(table, column, is_mean=is_mean)
+
+
+def table_values(table: Path, column: str | None, *, is_mean: bool) -> Any:
+    """The values of a column, as simulations take them."""
     from celosia.core.messages import did_you_mean
     from celosia.frames import read
 
-    assert table is not None
     frame = read(table)
     if column not in frame.columns:
         some = frame.columns[:8]
@@ -158,7 +168,8 @@ def _values(
     return found.to_numpy() if as_numbers else found.cast(str).to_list()
 
 
-def _generate_values(data: str, seed: int | None) -> Any:
+def generate_values(data: str, seed: int | None) -> Any:
+    """Made-up values: NAME, or NAME:ROWS."""
     from celosia import datasets
 
     name, _, rows = data.partition(":")

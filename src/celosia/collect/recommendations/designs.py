@@ -19,6 +19,7 @@ from celosia.collect.count_mean.hadamard_count_mean import HadamardCountMean
 from celosia.collect.discovery.heavy_hitters import PrefixTree
 from celosia.collect.fragments.fragment_puzzle import ALPHABET, FragmentPuzzle
 from celosia.collect.numbers.dbitflip import DBitFlip
+from celosia.collect.numbers.one_bit_mean import OneBitMean
 from celosia.collect.oracles.hadamard_response import HadamardResponse
 from celosia.collect.oracles.kary_response import KaryResponse
 from celosia.collect.oracles.local_hashing import LocalHashing
@@ -137,6 +138,11 @@ def _(protocol: FragmentPuzzle, users: int, domain: int) -> ServerCost:
     keys = protocol.tags * len(protocol.alphabet) ** protocol.piece
     searched = protocol.positions * keys * protocol.fragment_hashes
     return ServerCost(CELL * cells, users * protocol.report_bits + searched)
+
+
+@server_cost.register
+def _(protocol: OneBitMean, users: int, domain: int) -> ServerCost:
+    return ServerCost(CELL, users)
 
 
 @server_cost.register

@@ -13,7 +13,7 @@ import numpy as np
 
 from celosia.collect.count_mean.aggregates import simulate_counts
 from celosia.collect.estimates import Estimates
-from celosia.collect.fragments.fragment_puzzle import FragmentPuzzle
+from celosia.collect.fragments.fragment_puzzle import FragmentPuzzle, FragmentPuzzleServer
 from celosia.collect.numbers.dbitflip import DBitFlip
 from celosia.collect.numbers.one_bit_mean import OneBitMean, OneBitMeanServer
 from celosia.collect.oracles.hadamard_response import HadamardResponse
@@ -50,6 +50,7 @@ class SimulationOptions:
     aggregate: bool = False
     post: str = "raw"
     top: int = TOP
+    pieces: int | None = None
 
     def __post_init__(self) -> None:
         often = whole(self.runs)
@@ -81,6 +82,7 @@ def simulate(
     aggregate: bool = False,
     post: str = "raw",
     top: int = TOP,
+    pieces: int | None = None,
     progress: Progress = silent,
 ) -> Simulation:
     """Privatise values as devices would, collect the reports, and compare estimates with the truth.
@@ -97,6 +99,8 @@ def simulate(
             only some protocols can (CMS).
         post: as in `Server.estimate`.
         top: of how many most common values to tell the precision.
+        pieces: for a fragment puzzle, how many tagged pieces to keep at each position; every text
+            that they make is then kept, whether it stands out or not, as published runs did.
         progress: called now and then.
 
     Raises:
@@ -116,33 +120,46 @@ def simulate(
         aggregate=aggregate,
         post=post,
         top=top,
+        pieces=pieces,
     )
     return simulate_collection(values, options, progress=progress)
 
 
 def simulate_collection(
-    values: Any, options: SimulationOptions, *, progress: Progress = silent
+    values: Any,
+    options: SimulationOptions,
+    *,
+    is_warm: bool = False,
+    progress: Progress = silent,
 ) -> Simulation:
-    """As `simulate`, with the options as one value."""
+    """As `simulate`, with the options as one value.
+
+    Args:
+        values: one for each user.
+        options: what is asked for.
+        is_warm: whether the protocol was played in this process before, so that all is compiled.
+        progress: called now and then.
+    """
     protocol, runs = options.protocol, options.runs
-    listed = _as_told(_as_list(values), protocol)
+    listed = _as_told(as_list(values), protocol)
     if not len(listed):
         raise InputError("CEL-R100", most_runs=MOST_RUNS)
     is_mean = isinstance(protocol, OneBitMean)
     real: dict[Hashable, float] = (
         {"mean": _true_mean(listed, protocol)}
         if isinstance(protocol, OneBitMean)
-        else _histogram(listed)
+        else histogram(listed)
     )
     rng = source(options.seed)
     finds = options.candidates is None and protocol.server().finds
     given = tuple(real) if options.candidates is None else options.candidates
     queried = None if is_mean or finds else given
     stage = _Setup(listed, real, queried, options)
-    _warm_up(protocol, stage)
+    if not is_warm:
+        _warm_up(protocol, stage)
     played = []
     for run in range(runs):
-        keyed = protocol if run == 0 else replace(protocol, key=_key(protocol.key, run))
+        keyed = protocol if run == 0 else replace(protocol, key=run_key(protocol.key, run))
         played.append(stage.play(keyed, rng, _counted(progress, run, runs)))
     first = played[0]
     elements = [
@@ -233,7 +250,12 @@ class _Setup:
         if isinstance(server, OneBitMeanServer):
             mean = server.mean()
             return {"mean": (mean.mean, mean.error)}
-        if queried is None:
+        pieces = self.options.pieces
+        if queried is None and pieces is not None and isinstance(server, FragmentPuzzleServer):
+            found = server.dictionary(
+                top=pieces, significance=None, check_tags=False, progress=progress
+            )
+        elif queried is None:
             found = server.find(progress=progress)
         else:
             found = _many(server, queried, progress) or server.estimate(
@@ -261,7 +283,7 @@ def _many(server: Server, queried: tuple[Hashable, ...], progress: Progress) -> 
     return replace(found, errors=np.where(np.isfinite(found.errors), found.errors, rare))
 
 
-def _as_list(values: Any) -> Any:
+def as_list(values: Any) -> Any:
     """Values that can be cut into batches: an array of numbers, or a list."""
     found = values.to_numpy() if hasattr(values, "to_numpy") else values
     if isinstance(found, np.ndarray) and found.dtype.kind in "iuf":
@@ -286,7 +308,7 @@ def _are_buckets(values: Any, protocol: DBitFlip) -> bool:
     return whole_numbers and values.min() >= 0 and int(values.max()) < protocol.buckets
 
 
-def _histogram(values: Any) -> dict[Hashable, float]:
+def histogram(values: Any) -> dict[Hashable, float]:
     """How many have each value, the most common first, then in order of the values."""
     if isinstance(values, np.ndarray):
         different, counts = np.unique(values, return_counts=True)
@@ -346,7 +368,7 @@ def _warm_up(protocol: Protocol, stage: _Setup) -> None:
     few.play(protocol, Seeded(0), silent)
 
 
-def _key(key: str, run: int) -> str:
+def run_key(key: str, run: int) -> str:
     """Other hash functions for each run; keys have 48 bytes at most."""
     end = f"/{run}"
     return key.encode()[: 48 - len(end)].decode("utf-8", "ignore") + end

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from celosia.core.progress import Step
-from celosia.studio.collect import model
+from celosia.studio.collect import model, sweep_model
 from celosia.studio.worker import JobProgress
 
 
@@ -42,3 +42,8 @@ def compare(progress: JobProgress, *, users: int, domain: int, epsilon: float) -
         "lines": model.compared(users=users, domain=domain),
         "ranked": model.recommended(users=users, domain=domain, epsilon=epsilon),
     }
+
+
+def sweep(progress: JobProgress, *, form: sweep_model.SweepForm) -> dict[str, Any]:
+    """Every combination of a grid, simulated."""
+    return sweep_model.shown(form.run(progress))

@@ -59,6 +59,7 @@ def simulator(
     form = CollectionForm(data=data, protocol=protocol, epsilon=epsilon, devices=devices, seed=seed)
     _controls(form.nearest())
     ui.link(_("Compare all protocols"), "/collect/compare").classes("q-mt-lg block")
+    ui.link(_("Sweep parameters"), "/collect/sweep").classes("block")
 
 
 def _controls(form: CollectionForm) -> None:

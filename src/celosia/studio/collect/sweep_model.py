@@ -1,0 +1,126 @@
+"""A sweep to run in the studio: the form, its bounds, and the same as text; it knows no toolkit."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass, field
+from typing import Any
+
+from celosia import datasets
+from celosia.collect import Sweep, SweepOptions
+from celosia.collect import sweep as run_sweep
+from celosia.collect.sweeps.charts import charts
+from celosia.collect.sweeps.options import numbers_from_list, vary_from_texts
+from celosia.collect.sweeps.report import point_table, point_text
+from celosia.core.errors import InputError
+from celosia.core.progress import Progress, silent
+from celosia.studio.collect.model import DATA, PROTOCOLS
+
+SWEPT = (*PROTOCOLS, "sfp")
+"""Protocols of the page."""
+MOST_RUNS = 200
+MOST_REPORTS = 5_000_000
+"""Reports of all runs together."""
+
+
+@dataclass(slots=True, kw_only=True)
+class SweepForm:
+    """What is to be swept, as it is typed; a page changes it."""
+
+    data: str = "exponential"
+    protocol: list[str] = field(default_factory=lambda: ["cms", "hcms"])
+    epsilon: str = "1, 2, 4"
+    users: str = "1000, 10000, 50000"
+    vary: str = "hashes=64,1024"
+    """Parameters with their values, semicolons between them."""
+    repeats: int = 1
+    seed: int = 1
+
+    def options(self) -> SweepOptions:
+        """The grid.
+
+        Raises:
+            InputError: CEL-W080 more work than the studio does; or what a sweep refuses.
+        """
+        if self.data not in DATA or any(each not in SWEPT for each in self.protocol):
+            raise InputError("CEL-W080.sweep", runs=MOST_RUNS, reports=MOST_REPORTS)
+        asked = SweepOptions(
+            protocol=tuple(self.protocol),
+            epsilon=numbers_from_list(self.epsilon, "epsilon"),
+            users=numbers_from_list(self.users, "users"),
+            vary=vary_from_texts([each for each in self.vary.split(";") if each.strip()]),
+            repeats=int(self.repeats),
+            seed=self.seed,
+        )
+        points = asked.points({self.data: int(max(asked.users))})
+        reports = asked.repeats * sum(each.users for each in points)
+        if len(points) * asked.repeats > MOST_RUNS or reports > MOST_REPORTS:
+            raise InputError("CEL-W080.sweep", runs=MOST_RUNS, reports=MOST_REPORTS)
+        return asked
+
+    def run(self, progress: Progress = silent) -> Sweep:
+        """The sweep, on made-up values."""
+        asked = self.options()
+        made = datasets.load(self.data, rows=int(max(asked.users)), seed=self.seed)["value"]
+        return run_sweep({self.data: made}, asked, progress=progress)
+
+    @property
+    def command(self) -> str:
+        """The command that does the same."""
+        words = ["celosia", "collect", "sweep", "--data", self.data]
+        for each in self.protocol:
+            words += ["--protocol", each]
+        words += ["--epsilon", _tight(self.epsilon), "--users", _tight(self.users)]
+        for each in filter(None, map(_tight, self.vary.split(";"))):
+            words += ["--vary", each]
+        words += ["--repeats", str(self.repeats), "--seed", str(self.seed)]
+        return shlex.join([*words, "--report", "sweep.html"])
+
+    @property
+    def python(self) -> str:
+        """The Python that does the same."""
+        asked = self.options()
+        return f"""from celosia import datasets
+from celosia.collect import SweepOptions, sweep
+
+values = datasets.load("{self.data}", rows={max(asked.users)}, seed={self.seed})["value"]
+options = SweepOptions(
+    protocol={asked.protocol},
+    epsilon={asked.epsilon},
+    users={asked.users},
+    vary={dict(asked.vary)},
+    repeats={asked.repeats},
+    seed={asked.seed},
+)
+print(sweep({{"{self.data}": values}}, options, state="my.sweep"))
+"""
+
+
+def shown(found: Sweep) -> dict[str, Any]:
+    """What the page shows of a sweep, as plain values in the language of the visitor."""
+    heads, rows = point_table(found)
+    return {
+        "summary": str(found),
+        "charts": [
+            {
+                "title": str(each.title),
+                "x": str(each.x_label),
+                "y": str(each.y_label),
+                "lines": [
+                    (name, list(zip(each.places, line, strict=True))) for name, line in each.lines
+                ],
+                "log_x": each.log_x,
+                "log_y": each.log_y,
+            }
+            for each in charts(found)
+        ],
+        "heads": heads,
+        "rows": rows,
+        "histograms": {name: list(listed) for name, listed in found.histograms.items()},
+        "left_out": [f"{point_text(each.point)}: {each.reason}" for each in found.left_out],
+        "csv": found.frame().write_csv(),
+    }
+
+
+def _tight(text: str) -> str:
+    return "".join(text.split())
