@@ -33,6 +33,28 @@ def test_every_format_can_be_published(
     assert _rows(tmp_path / "safe.csv") == _rows(tmp_path / "expected.csv")
 
 
+@pytest.mark.parametrize("how", ["--in-memory", "--stream"])
+def test_run_times_and_statistics_of_intervals_are_told(
+    how: str, people: Path, schema: Path, run: Run
+) -> None:
+    files = ("--overwrite", "-o", "safe.csv")
+    intervals = 'hierarchy = { method = "intervals", bounds = [[20, 23, 25]] }\n[columns.zip]'
+    schema.write_text(schema.read_text().replace("[columns.zip]", intervals))
+    levels = ("--level", "age=1", "--level", "zip=3")
+    command = ("publish", people, "-s", schema, "--k", 5, *levels, how, *files)
+    told = run(*command, "--report", "report.html")
+    assert re.search(r"time: [\d.]+ s \(reading .* search .* recoding .* writing ", told.out)
+    assert "mean of the upper limits" in told.out
+    page = Path("report.html").read_text()
+    assert "How long it took" in page
+    assert "mean of the upper limits" in page
+    found = run(*command, "--json").data()
+    stages = ["reading", "coding", "search", "recoding", "measuring", "writing", "total"]
+    assert list(found["timings"]) == stages
+    age = found["measures"]["intervals"]["age"]
+    assert age["mean_lower"] < age["mean_midpoint"] < age["mean_upper"]
+
+
 @pytest.mark.parametrize("ending", FORMATS)
 def test_every_format_can_be_written_and_its_certificate_lies_beside(
     ending: str, people: Path, schema: Path, run: Run, tmp_path: Path

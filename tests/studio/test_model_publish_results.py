@@ -88,6 +88,8 @@ def test_a_run_tells_what_publishing_tells_and_writes_what_can_be_checked(tmp_pa
     assert text["solution"]["loss"] == release.solution.loss
     assert text["risk"] == release.risk.as_dict()
     assert text["risk_before"] == release.risk_before.as_dict()
+    assert text["intervals"]["age"] == release.intervals["age"].as_dict()
+    assert {"reading", "search", "recoding", "writing", "total"} <= text["timings"].keys()
     saved = tables.TableRelease.load(work.path("release.csv"))
     assert saved.risk == release.risk
     assert tables.check(saved.data, schema(chosen), models(chosen)).holds

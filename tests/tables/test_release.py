@@ -97,7 +97,8 @@ def test_the_certificate_lies_beside_the_data(release: TableRelease, tmp_path: P
 def test_the_certificate_holds_no_cell(release: TableRelease, tmp_path: Path) -> None:
     release.save(tmp_path / "safe.csv")
     text = certificate_path(tmp_path / "safe.csv").read_text("utf-8")
-    for cell in ("Heart Disease", "476", "[20, 30[", "ñandú", "90.125"):
+    # The most frequent interval of ages is a statistic of the release; no other label is told.
+    for cell in ("Heart Disease", "476", "[30, 40[", "ñandú", "90.125"):
         assert cell not in text
 
 

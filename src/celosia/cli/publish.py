@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
 
@@ -133,6 +134,7 @@ def publish(
     census.safe --certificate safe.cert.json`
     """
     from celosia.core.randomness import source
+    from celosia.core.timings import Stopwatch
     from celosia.tables.options import PublishOptions
     from celosia.tables.run import publish_table
     from celosia.tables.run_on_engine import publish_on_engine
@@ -170,6 +172,7 @@ def publish(
     chunked = target.engine is None and _is_chunked(table, outputs.output, stream, whole=whole)
     release: PublishedTable
     certificate = outputs.files()["certificate"]
+    stopwatch = Stopwatch()
     with outputs.working() as progress:
         if target.engine is not None and target.output is not None:
             with target.open_engine() as engine:
@@ -185,15 +188,21 @@ def publish(
             )  # fmt: skip
         else:
             types = wanted.schema.types()
-            people = None if population is None else options.Reading().read(population, types)
+            with stopwatch.measure("reading"):
+                people = None if population is None else options.Reading().read(population, types)
+                data = reading.read(table, types)
             release = publish_table(
-                reading.read(table, types),
+                data,
                 wanted,
                 population=people,
                 record=outputs.output is not None,
                 progress=progress,
+                stopwatch=stopwatch,
             )
-            outputs.save(release)
+            if outputs.output is not None:
+                with stopwatch.measure("writing"):
+                    outputs.save(release)
+                release = replace(release, timings=stopwatch.timings())
     options.note_open_identity(wanted.models)
     outputs.finish(release, lambda: show_release(release, wanted.schema), certificate=certificate)
 
@@ -231,6 +240,7 @@ def show_release(release: PublishedTable, schema: Schema | None = None) -> None:
         ],
     )
     _show_raw(release)
+    _show_intervals(release)
     console.show(
         say(
             "cli.release_summary.method_metric",
@@ -255,8 +265,31 @@ def show_release(release: PublishedTable, schema: Schema | None = None) -> None:
                 risk=joint.average_risk,
             )
         )
+    _show_timings(release)
     if schema is not None:
         _advise(release, schema)
+
+
+def _show_intervals(release: PublishedTable) -> None:
+    """Print the mean, the limits and the mode of numbers that are released as intervals."""
+    from celosia.tables.report import interval_rows
+
+    if release.intervals:
+        console.show_table(
+            say("tables.intervals.table"),
+            ["", *release.intervals],
+            interval_rows(release.intervals),
+        )
+
+
+def _show_timings(release: PublishedTable) -> None:
+    """Print how long each stage took."""
+    from celosia.tables.report import timing_rows
+
+    if release.timings.seconds:
+        *stages, (_, total) = timing_rows(release.timings)
+        listed = ", ".join(f"{name} {seconds}" for name, seconds in stages)
+        console.show(say("cli.release_summary.time", total=total, stages=listed))
 
 
 def _show_raw(release: PublishedTable) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from typing import TypedDict
 
 import numpy as np
 
 from celosia.assess.risk import RiskProfile
+from celosia.assess.utility.aggregates import Aggregates
 from celosia.core.errors import PrivacyWarning
 from celosia.core.messages import Message, joined
 from celosia.core.release import Guarantee, Provenance
@@ -31,6 +33,7 @@ class Account(TypedDict):
     risk: RiskProfile
     risk_before: RiskProfile
     raw: RawColumns | None
+    intervals: Mapping[str, Aggregates]
 
 
 def account(
@@ -58,6 +61,7 @@ def account(
         "risk": RiskProfile.of_sizes(protection.kept_sizes, suppressed=apart),
         "risk_before": RiskProfile.of_sizes(protection.raw_sizes),
         "raw": raw,
+        "intervals": protection.intervals,
     }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from math import nextafter
@@ -11,9 +11,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from celosia.assess.utility.aggregates import Aggregates, interval_aggregates
 from celosia.core.errors import PrivacyError
 from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step
+from celosia.core.timings import Stopwatch
 from celosia.tables.coded_table import CodedColumn, CodedTable
 from celosia.tables.hierarchies import ROOT
 from celosia.tables.history.joint import JointOutcome
@@ -229,22 +231,32 @@ class Protection:
     """What becomes of people or households, where these are counted."""
     joint: JointOutcome | None = None
     """What the release is worth together with earlier ones, where a history knows these."""
+    intervals: Mapping[str, Aggregates] = field(default_factory=dict)
+    """By column, the mean, limits and mode of numbers that are released as intervals."""
 
 
-def protect(table: CodedTable, options: PublishOptions, progress: Progress) -> Protection:
+def protect(
+    table: CodedTable, options: PublishOptions, progress: Progress, stopwatch: Stopwatch
+) -> Protection:
     """Find a generalisation that meets the models, and recode the rows."""
     part, rows = without_empty(table, options)
     recode = _by_lattice if options.method == "lattice" else _by_mondrian
-    protection = recode(table, part, rows, options, progress)
-    return replace(
-        protection,
-        crowd_fails=promises_broken(protection.hidden, table, options.models),
-        units=None
-        if table.units is None
-        else UnitOutcome.of(
-            options.schema.unit or "", table.units, protection.hidden, protection.released
-        ),
-    )
+    protection = recode(table, part, rows, options, progress=progress, stopwatch=stopwatch)
+    with stopwatch.measure("measuring"):
+        return replace(
+            protection,
+            crowd_fails=promises_broken(protection.hidden, table, options.models),
+            units=None
+            if table.units is None
+            else UnitOutcome.of(
+                options.schema.unit or "", table.units, protection.hidden, protection.released
+            ),
+            intervals={
+                each.name: found
+                for each in protection.released
+                if (found := interval_aggregates(each, table.counts)) is not None
+            },
+        )
 
 
 def without_empty(
@@ -266,9 +278,13 @@ def _by_lattice(
     part: CodedTable,
     rows: NDArray[np.int64],
     options: PublishOptions,
+    *,
     progress: Progress,
+    stopwatch: Stopwatch,
 ) -> Protection:
-    chosen = recode_by_lattice(part, options, remaining_limit(options, table, part), progress)
+    limit = remaining_limit(options, table, part)
+    with stopwatch.measure("search"):
+        chosen = recode_by_lattice(part, options, limit, progress)
     spent = table.weight() - part.weight()
     hidden = np.ones(table.height, dtype=np.bool_)
     hidden[rows] = chosen.hidden
@@ -277,14 +293,17 @@ def _by_lattice(
         of_all = np.zeros((table.height, len(table.columns)), dtype=np.int16)
         of_all[rows] = levels
         levels = of_all
-    released = _released(table.columns, levels, hidden & (not options.drop_suppressed))
-    sizes = chosen.kept_sizes
-    joined = not options.drop_suppressed and joins_suppressed(released, hidden)
-    if sizes is None or joined or table.units is not None:  # a search counts weights
-        sizes = judge_released(
-            released, hidden, table, options.models, dropped=options.drop_suppressed
-        )
-    whole = chosen.lattice if part is table else Lattice(table.columns, table.weights)
+    with stopwatch.measure("recoding"):
+        released = _released(table.columns, levels, hidden & (not options.drop_suppressed))
+    with stopwatch.measure("measuring"):
+        sizes = chosen.kept_sizes
+        joined = not options.drop_suppressed and joins_suppressed(released, hidden)
+        if sizes is None or joined or table.units is not None:  # a search counts weights
+            sizes = judge_released(
+                released, hidden, table, options.models, dropped=options.drop_suppressed
+            )
+        whole = chosen.lattice if part is table else Lattice(table.columns, table.weights)
+        raw_sizes = _raw_sizes(table, whole)
     sums = chosen.leaf_sums + spent * np.array(whole.loss.leaves)
     return Protection(
         columns=table.columns,
@@ -294,7 +313,7 @@ def _by_lattice(
         records=table.records(),
         suppressed=table.records(hidden),
         kept_sizes=sizes,
-        raw_sizes=_raw_sizes(table, whole),
+        raw_sizes=raw_sizes,
         hidden=hidden,
         released=released,
         levels=levels if isinstance(levels, tuple) else None,
@@ -319,28 +338,37 @@ def _by_mondrian(
     part: CodedTable,
     rows: NDArray[np.int64],
     options: PublishOptions,
+    *,
     progress: Progress,
+    stopwatch: Stopwatch,
 ) -> Protection:
     progress(Step(Message("tables.stage.partitioning_table"), 0))
-    cut = mondrian.partition(
-        part.columns,
-        options.models,
-        sensitive=part.sensitive,
-        relaxed=options.method == "mondrian-relaxed",
-        weights=options.weights([column.name for column in part.columns]),
-        counts=part.weights,
-        units=part.units,
-        progress=progress,
-    )
+    with stopwatch.measure("search"):
+        cut = mondrian.partition(
+            part.columns,
+            options.models,
+            sensitive=part.sensitive,
+            relaxed=options.method == "mondrian-relaxed",
+            weights=options.weights([column.name for column in part.columns]),
+            counts=part.weights,
+            units=part.units,
+            progress=progress,
+        )
     hidden = np.ones(table.height, dtype=np.bool_)
     hidden[rows] = False
-    released = mondrian.released_columns(cut, part.columns)
-    if part is not table:
-        released = [
-            _spread(series, rows, table.height, star=not options.drop_suppressed)
-            for series in released
-        ]
-    lattice = Lattice(table.columns, table.weights)
+    with stopwatch.measure("recoding"):
+        released = mondrian.released_columns(cut, part.columns)
+        if part is not table:
+            released = [
+                _spread(series, rows, table.height, star=not options.drop_suppressed)
+                for series in released
+            ]
+    with stopwatch.measure("measuring"):
+        lattice = Lattice(table.columns, table.weights)
+        sizes = judge_released(
+            released, hidden, table, options.models, dropped=options.drop_suppressed
+        )
+        raw_sizes = _raw_sizes(table, lattice)
     gone = table.weight() - part.weight()
     leaves = np.array(lattice.loss.leaves)
     sums = tuple(int(total) for total in np.array(mondrian.leaf_sums(cut)) + gone * leaves)
@@ -351,10 +379,8 @@ def _by_mondrian(
         score=loss_score(options, lattice, sums),
         records=table.records(),
         suppressed=table.records(hidden),
-        kept_sizes=judge_released(
-            released, hidden, table, options.models, dropped=options.drop_suppressed
-        ),
-        raw_sizes=_raw_sizes(table, lattice),
+        kept_sizes=sizes,
+        raw_sizes=raw_sizes,
         hidden=hidden,
         released=released,
         levels=None,

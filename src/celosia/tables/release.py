@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -14,10 +15,12 @@ from numpy.typing import NDArray
 
 from celosia import frames
 from celosia.assess.risk import RiskProfile
+from celosia.assess.utility.aggregates import Aggregates
 from celosia.core.files import replacing
 from celosia.core.messages import say
 from celosia.core.release import Release
 from celosia.core.report import Document
+from celosia.core.timings import Timings
 from celosia.engines.tables import Draft, Place, names_files
 from celosia.tables import report
 from celosia.tables.raw_columns import RawColumns
@@ -93,6 +96,11 @@ class PublishedTable(Release):
     risk_before: RiskProfile
     raw: RawColumns | None = None
     """The columns that are published as they are; None if there are none."""
+    intervals: Mapping[str, Aggregates] = field(default_factory=dict, compare=False)
+    """By column, what numbers that are released as intervals say on average; of the release only.
+    """
+    timings: Timings = field(default_factory=Timings, compare=False)
+    """How long the run took; what a certificate holds was measured before it was written."""
 
     def measures(self) -> dict[str, Any]:
         """Levels, loss, suppression, search, risk before and after, and the raw columns."""
@@ -101,7 +109,12 @@ class PublishedTable(Release):
             "risk": self.risk.as_dict(),
             "risk_before": self.risk_before.as_dict(),
             "raw": None if self.raw is None else self.raw.as_dict(),
+            "intervals": {name: each.as_dict() for name, each in self.intervals.items()},
         }
+
+    def certificate(self) -> dict[str, Any]:
+        """Everything about the release but its data, and how long it took to make."""
+        return super().certificate() | {"timings": self.timings.as_dict()}
 
     @classmethod
     def from_parts(cls, path: Path, facts: dict[str, Any], **common: Any) -> Self:
@@ -112,6 +125,11 @@ class PublishedTable(Release):
             risk=RiskProfile(**measures["risk"]),
             risk_before=RiskProfile(**measures["risk_before"]),
             raw=None if measures["raw"] is None else RawColumns.from_dict(measures["raw"]),
+            intervals={
+                name: Aggregates.from_dict(each)
+                for name, each in measures.get("intervals", {}).items()
+            },
+            timings=Timings.from_dict(facts.get("timings", {})),
             **cls.holding(path, facts["data"]),
             **common,
         )
@@ -131,6 +149,8 @@ class PublishedTable(Release):
             risk=self.risk,
             before=self.risk_before,
             raw=self.raw,
+            intervals=self.intervals,
+            timings=self.timings,
         )
 
     def __str__(self) -> str:

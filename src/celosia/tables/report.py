@@ -1,19 +1,20 @@
 """The report of a published table: what was done, what risk is left, what use is left.
 
-It holds aggregate figures of the original table (how many were unique), but no cell of it and no
-label of a class, so it can be kept with the release.
+It holds aggregate figures of the original table (how many were unique), but no cell of it, and of
+the release only the most frequent interval, so it can be kept with the release.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from celosia.assess.risk import RiskProfile
 from celosia.assess.risk.combinations import Uniqueness
+from celosia.assess.utility.aggregates import FRACTIONS, Aggregates
 from celosia.core import figures
-from celosia.core.messages import number, say, sentence
+from celosia.core.messages import Message, number, say, sentence
 from celosia.core.release import Guarantee, Provenance
 from celosia.core.report import (
     Block,
@@ -27,6 +28,7 @@ from celosia.core.report import (
     Paragraph,
     Table,
 )
+from celosia.core.timings import Timings
 from celosia.tables.history.joint import JointOutcome
 from celosia.tables.models import AverageRisk, Model, model_from_dict
 from celosia.tables.raw_columns import RawColumns
@@ -43,6 +45,8 @@ def document(
     risk: RiskProfile,
     before: RiskProfile,
     raw: RawColumns | None = None,
+    intervals: Mapping[str, Aggregates],
+    timings: Timings,
 ) -> Document:
     """The whole report, as blocks."""
     blocks: list[Block] = []
@@ -58,7 +62,9 @@ def document(
     blocks += _gauges(risk, models)
     blocks += [] if raw is None else _raw(raw, risk)
     blocks += _use(solution)
+    blocks += _intervals(intervals)
     blocks += method_blocks(solution, provenance)
+    blocks += _timings(timings)
     subtitle = say(
         "tables.report.subtitle",
         promise=guarantee.promise,
@@ -362,3 +368,75 @@ def _use(solution: Solution) -> list[Block]:
         Figure(columns, say("tables.report.loss_figure"), say("tables.report.loss_words")),
         Figure(classes, say("tables.report.sizes_figure"), say("tables.report.sizes_words")),
     ]
+
+
+STATISTICS = {
+    "mean_lower": Message("tables.intervals.mean_lower"),
+    "mean_midpoint": Message("tables.intervals.mean_midpoint"),
+    "mean_upper": Message("tables.intervals.mean_upper"),
+    "minimum": Message("tables.intervals.minimum"),
+    "maximum": Message("tables.intervals.maximum"),
+    "mode": Message("tables.intervals.mode"),
+    "mode_count": Message("tables.intervals.mode_count"),
+}
+"""What is told of numbers that are released as intervals, as in the published experiments."""
+
+
+def interval_rows(intervals: Mapping[str, Aggregates]) -> list[list[str]]:
+    """For each statistic, its name and its value in each column."""
+    return [
+        [str(title), *(_statistic(each, name) for each in intervals.values())]
+        for name, title in STATISTICS.items()
+    ]
+
+
+def _statistic(found: Aggregates, name: str) -> str:
+    value = getattr(found, name)
+    if value is None:
+        return say("tables.report.none")
+    if name in FRACTIONS:
+        return number(float(value), ",.6g")
+    return number(value) if name == "mode_count" else str(value)
+
+
+def _intervals(intervals: Mapping[str, Aggregates]) -> list[Block]:
+    """Mean, limits and mode of the columns that show numbers as intervals."""
+    if not intervals:
+        return []
+    return [
+        Heading(say("tables.intervals.heading")),
+        Paragraph(say("tables.intervals.words")),
+        Table(
+            [say("tables.intervals.statistic"), *intervals],
+            interval_rows(intervals),
+            say("tables.intervals.table"),
+            numeric=list(range(1, len(intervals) + 1)),
+        ),
+    ]
+
+
+STAGES = {
+    "reading": Message("tables.timing.reading"),
+    "coding": Message("tables.timing.coding"),
+    "search": Message("tables.timing.search"),
+    "recoding": Message("tables.timing.recoding"),
+    "measuring": Message("tables.timing.measuring"),
+    "writing": Message("tables.timing.writing"),
+    "total": Message("tables.timing.total"),
+}
+"""The stages of a run, as a reader knows them."""
+
+
+def timing_rows(timings: Timings) -> list[tuple[str, str]]:
+    """For each stage its name and its seconds."""
+    return [
+        (str(STAGES[stage]), say("tables.timing.seconds", seconds=seconds))
+        for stage, seconds in timings.as_dict().items()
+    ]
+
+
+def _timings(timings: Timings) -> list[Block]:
+    """How long each stage took, if that was measured."""
+    if not timings.seconds:
+        return []
+    return [Heading(say("tables.timing.heading")), Facts(timing_rows(timings))]

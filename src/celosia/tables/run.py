@@ -18,6 +18,7 @@ from celosia.core.errors import InputError
 from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
+from celosia.core.timings import Stopwatch
 from celosia.engines import Groups
 from celosia.frames import ARROW_LEVEL, as_frame, bare
 from celosia.tables.account import account
@@ -120,29 +121,37 @@ def publish_table(
     population: Any = None,
     record: bool = True,
     progress: Progress = silent,
+    stopwatch: Stopwatch | None = None,
 ) -> TableRelease:
     """As `publish`, with the options as one value.
 
     Without `record` nothing is written into the history of releases, for a release that only looks.
+    A `stopwatch` that has measured how the data was read goes on with the other stages.
     """
-    frame, table = code_data(data, options, population=population, progress=progress)
+    stopwatch = stopwatch or Stopwatch()
+    with stopwatch.measure("coding"):
+        frame, table = code_data(data, options, population=population, progress=progress)
     progress(Step(Message("tables.stage.raw_columns"), 0))
-    raw = measure_raw(frame.columns, options, _count_in(frame, options.schema))
+    with stopwatch.measure("measuring"):
+        raw = measure_raw(frame.columns, options, _count_in(frame, options.schema))
     with ReleaseSeries.open(frame, options) as series:
         if series is None:
-            protection = protect(table, options, progress)
+            protection = protect(table, options, progress, stopwatch)
         else:
-            protection = series.measured(table, protect(*series.plan(table), progress))
+            protection = series.measured(table, protect(*series.plan(table), progress, stopwatch))
         progress(Step(Message("tables.stage.recoding"), 0))
-        source_rows = _order(protection.hidden, options)
-        recoded = protection.released if series is None else [*protection.released]
-        released = _in_order(frame, recoded, options.schema, source_rows)
-        if raw is not None:
-            raw = raw.with_published(count_in(released)([released.columns])[0])
-        statements = account("celosia.publish", options, protection, raw)
+        with stopwatch.measure("recoding"):
+            source_rows = _order(protection.hidden, options)
+            recoded = protection.released if series is None else [*protection.released]
+            released = _in_order(frame, recoded, options.schema, source_rows)
+        with stopwatch.measure("measuring"):
+            if raw is not None:
+                raw = raw.with_published(count_in(released)([released.columns])[0])
+            statements = account("celosia.publish", options, protection, raw)
         if series is not None and record:
             series.record(protection, statements["provenance"])
-    return TableRelease(data=released, source_rows=source_rows, **statements)
+    timings = stopwatch.timings()
+    return TableRelease(data=released, source_rows=source_rows, timings=timings, **statements)
 
 
 def _count_in(frame: pl.DataFrame, schema: Schema) -> Count:

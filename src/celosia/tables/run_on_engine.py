@@ -7,7 +7,8 @@ the engine recodes the rows and writes them. Memory here holds the combinations,
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Unpack
 
@@ -19,6 +20,7 @@ from celosia.core.files import check_writable
 from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.release import certificate_path
+from celosia.core.timings import Stopwatch
 from celosia.engines import Groups
 from celosia.engines.tables import Draft, Output, Place, TableEngine, names_files
 from celosia.tables.account import account
@@ -106,41 +108,53 @@ def publish_on_engine(
     options.schema.check_columns(types.columns)
     engine.check_target(source, target, overwrite=overwrite)
     progress(Step(Message("tables.stage.grouping_engine"), 0))
-    for name in options.schema.undeclared_units:
-        check_one_record_each(name, *engine.count_distinct(source, name))
-    # Two passes over the rows. What is chosen depends on the combinations and their numbers alone;
-    # the second pass refuses a row whose combination the first has not counted, and another total.
-    groups = engine.count_groups(source, grouped_names(options))
-    table = code_groups(groups, options, progress)
-    raw = _measured(engine, source, types.columns, groups, options)
-    protection = protect(table, options, progress)
-    recoding = build_recoding_map(options.schema, groups, protection)
+    stopwatch = Stopwatch()
+    with stopwatch.measure("reading"):
+        for name in options.schema.undeclared_units:
+            check_one_record_each(name, *engine.count_distinct(source, name))
+        # Two passes over the rows. What is chosen depends on the combinations and their numbers
+        # alone; the second pass refuses a row whose combination the first has not counted, and
+        # another total.
+        groups = engine.count_groups(source, grouped_names(options))
+    with stopwatch.measure("coding"):
+        table = code_groups(groups, options, progress)
+    with stopwatch.measure("measuring"):
+        raw = _measured(engine, source, types.columns, groups, options)
+    protection = protect(table, options, progress, stopwatch)
     progress(Step(Message("tables.stage.recoding_engine"), 0))
-    with engine.recode(
-        source,
-        Output(
-            place=target,
-            order="kept" if options.keep_order else "shuffled",
-            rng=options.rng,
-            overwrite=overwrite,
-        ),
-        recoding,
-        keep=released_names(types, options.schema),
-        drop_suppressed=options.drop_suppressed,
-    ) as draft:
-        if raw is not None:
-            raw = raw.with_published(_published(draft, groups, protection, raw, options))
-        statements = account("celosia.tables.publish_on", options, protection, raw)
+    with ExitStack() as stack:
+        with stopwatch.measure("recoding"):
+            recoding = build_recoding_map(options.schema, groups, protection)
+            draft = stack.enter_context(
+                engine.recode(
+                    source,
+                    Output(
+                        place=target,
+                        order="kept" if options.keep_order else "shuffled",
+                        rng=options.rng,
+                        overwrite=overwrite,
+                    ),
+                    recoding,
+                    keep=released_names(types, options.schema),
+                    drop_suppressed=options.drop_suppressed,
+                )
+            )
+        with stopwatch.measure("measuring"):
+            if raw is not None:
+                raw = raw.with_published(_published(draft, groups, protection, raw, options))
+            statements = account("celosia.tables.publish_on", options, protection, raw)
         release = EngineRelease(
             engine=engine.name,
             target=target,
             rows_written=draft.rows,
             text_columns=text_columns(draft),
             certificate_file=paper,
+            timings=stopwatch.timings(),
             **statements,
         )
-        release.finish(draft, overwrite=overwrite)
-    return release
+        with stopwatch.measure("writing"):
+            release.finish(draft, overwrite=overwrite)
+    return replace(release, timings=stopwatch.timings())
 
 
 def _measured(

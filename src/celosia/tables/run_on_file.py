@@ -24,6 +24,7 @@ from celosia.core.errors import InputError
 from celosia.core.files import check_writable
 from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
+from celosia.core.timings import Stopwatch
 from celosia.engines import DuckDB, Groups
 from celosia.engines.shuffling import buckets_for, shuffle
 from celosia.frames import ReadKeywords
@@ -93,16 +94,21 @@ def publish_to_file(
     check_out_of_core(options)
     goal = Path(target)
     _check_places(source, goal, overwrite=overwrite)
-    file = _File(source, chunk_rows, {"types": options.schema.types(), **(reading or {})}, progress)
+    stopwatch = Stopwatch()
+    reads: ReadKeywords = {"types": options.schema.types(), **(reading or {})}
+    file = _File(source, chunk_rows, reads, progress, stopwatch)
     counts = StreamCounts(
         lambda names: raw_sets(names, options),
         lambda: file.chunks(Message("tables.stage.raw_columns")),
     )
-    groups = _group(file, options, counts)
-    table = code_groups(groups, options, progress)
-    raw = measure_raw(counts.names, options, counts)
-    protection = protect(table, options, progress)
-    recoding = build_recoding_map(options.schema, groups, protection)
+    with stopwatch.measure("coding"):
+        groups = _group(file, options, counts)
+        table = code_groups(groups, options, progress)
+    with stopwatch.measure("measuring"):
+        raw = measure_raw(counts.names, options, counts)
+    protection = protect(table, options, progress, stopwatch)
+    with stopwatch.measure("recoding"):
+        recoding = build_recoding_map(options.schema, groups, protection)
     with tempfile.TemporaryDirectory(dir=goal.parent, prefix=f".{goal.stem}-") as folder:
         draft = Path(folder) / f"release{''.join(goal.suffixes)}"
         chunks = recode_chunks(
@@ -114,14 +120,21 @@ def publish_to_file(
         if not options.keep_order:
             buckets = buckets_for(protection.records, chunk_rows)
             chunks = shuffle(chunks, Path(folder), buckets, options.rng)
+        chunks = stopwatch.measure_each("recoding", chunks)
         published = CombinationCounter()
-        text_columns = _write(chunks if raw is None else count_passing(chunks, published), draft)
-        if raw is not None:
-            raw = raw.with_published(published.uniqueness())
-        statements = account("celosia.tables.publish_file", options, protection, raw)
-        release = FileRelease(path=draft, text_columns=text_columns, **statements)
-        release.save(goal, overwrite=overwrite)
-    return replace(release, path=goal)
+        with stopwatch.measure("writing"):
+            text_columns = _write(
+                chunks if raw is None else count_passing(chunks, published), draft
+            )
+        with stopwatch.measure("measuring"):
+            if raw is not None:
+                raw = raw.with_published(published.uniqueness())
+            statements = account("celosia.tables.publish_file", options, protection, raw)
+        timings = stopwatch.timings()
+        release = FileRelease(path=draft, text_columns=text_columns, timings=timings, **statements)
+        with stopwatch.measure("writing"):
+            release.save(goal, overwrite=overwrite)
+    return replace(release, path=goal, timings=stopwatch.timings())
 
 
 def _check_places(source: str | Path, goal: Path, *, overwrite: bool) -> None:
@@ -143,10 +156,12 @@ class _File:
     chunk_rows: int
     reading: ReadKeywords
     progress: Progress
+    stopwatch: Stopwatch
 
     def chunks(self, stage: str) -> Iterator[pl.DataFrame]:
         done = 0
-        for chunk in frames.read_chunks(self.path, rows=self.chunk_rows, **self.reading):
+        chunks = frames.read_chunks(self.path, rows=self.chunk_rows, **self.reading)
+        for chunk in self.stopwatch.measure_each("reading", chunks):
             done += chunk.height
             yield chunk
             self.progress(Step(stage, done))

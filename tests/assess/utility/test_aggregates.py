@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from fractions import Fraction
 
+import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 from celosia import InputError
 from celosia.assess.utility import aggregates, limits_of
+from celosia.assess.utility.aggregates import Aggregates, interval_aggregates
 
 EDUCATION = {
     **dict.fromkeys(["Bachelors", "Some-college", "Prof-school", "Assoc-acdm"], "Higher"),
@@ -154,3 +156,21 @@ def test_the_figures_are_plain_json() -> None:
     found = json.loads(json.dumps(aggregates(["1-2", "2", "*"]).as_dict()))
     assert found["mean_lower"] == 1.5
     assert found["minimum"] == 1
+
+
+def test_released_intervals_are_counted_by_the_records_that_cells_stand_for() -> None:
+    labels = pl.Series("age", ["20-39", "40-59", "*", None])
+    counts = np.array([3, 1, 2, 5])
+    found = interval_aggregates(labels, counts)
+    assert found is not None
+    one_by_one = aggregates(pl.Series(np.repeat(labels.to_numpy(), counts)))
+    assert found == one_by_one
+    assert found.mean_lower == 25
+    assert found.mean_midpoint == Fraction(69, 2)
+    assert found.mean_upper == 44
+    assert Aggregates.from_dict(json.loads(json.dumps(found.as_dict()))) == found
+
+
+@pytest.mark.parametrize("cells", [["a", "b"], ["*", "*"], ["1", "2"], [1, 2], ["20-39", "old"]])
+def test_only_columns_of_intervals_have_interval_aggregates(cells: list[object]) -> None:
+    assert interval_aggregates(pl.Series(cells)) is None

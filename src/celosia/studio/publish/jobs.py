@@ -15,6 +15,7 @@ from celosia import tables
 from celosia.core.errors import CelosiaError
 from celosia.core.files import replacing
 from celosia.core.progress import Step
+from celosia.core.timings import Stopwatch
 from celosia.studio import stored_json
 from celosia.studio.publish import code, results, results_solutions, results_table
 from celosia.studio.publish import form as chosen
@@ -47,22 +48,36 @@ class _Task:
     wanted: PublishForm
     frame: pl.DataFrame
     people: pl.DataFrame | None
+    stopwatch: Stopwatch
 
     @classmethod
     def read(cls, progress: JobProgress, place: Path, wanted: PublishForm) -> _Task:
         progress(Step("Reading the table", 0))
-        frame = pl.read_parquet(place / chosen.DATA)
+        stopwatch = Stopwatch()
         people = None
-        if wanted.population is not None:
-            people = pl.read_parquet(place / chosen.POPULATION)
-        return cls(progress=progress, place=place, wanted=wanted, frame=frame, people=people)
+        with stopwatch.measure("reading"):
+            frame = pl.read_parquet(place / chosen.DATA)
+            if wanted.population is not None:
+                people = pl.read_parquet(place / chosen.POPULATION)
+        return cls(
+            progress=progress,
+            place=place,
+            wanted=wanted,
+            frame=frame,
+            people=people,
+            stopwatch=stopwatch,
+        )
 
     def publish(self) -> tables.TableRelease:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the release carries them, and the page shows them
             options = chosen.publish_options(self.wanted)
             return publish_table(
-                self.frame, options, population=self.people, progress=self.progress
+                self.frame,
+                options,
+                population=self.people,
+                progress=self.progress,
+                stopwatch=self.stopwatch,
             )
 
 
@@ -110,8 +125,11 @@ def _written(task: _Task, release: tables.TableRelease) -> dict[str, Any]:
     (place / results.FILE).unlink(missing_ok=True)  # cancelled half-way, there are no results
     assert release.source_rows is not None, "it was made here"
     results_table.write_sides(place, frame, release.data, release.source_rows, wanted)
-    release.save(place / "release.csv")
-    release.save(place / "release.parquet")
+    with task.stopwatch.measure("writing"):
+        release.save(place / "release.csv")
+        release.save(place / "release.parquet")
+    release = replace(release, timings=task.stopwatch.timings())
+    facts["timings"] = release.timings.as_dict()
     release.report(place / "report.html")
     # The studio hands out names with up to two suffixes.
     shutil.copyfile(place / "release.csv.cert.json", place / "certificate.json")

@@ -69,6 +69,8 @@ def measured(
         },
         "risk": release.risk.as_dict(),
         "risk_before": release.risk_before.as_dict(),
+        "intervals": {name: each.as_dict() for name, each in release.intervals.items()},
+        "timings": release.timings.as_dict(),
         "gauges": gauges(frame, release, wanted, attacks, people=people),
         "record_measures": record_facts(
             frame,

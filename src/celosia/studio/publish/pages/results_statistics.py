@@ -7,11 +7,15 @@ from typing import Any
 
 from nicegui import ui
 
+from celosia.core.messages import render
 from celosia.studio.language import _, n_, number, percent, short
 from celosia.studio.publish.pages.results_parts import Results, not_computed
 from celosia.studio.widgets.table import show_table
 from celosia.studio.widgets.text import heading, lead, quiet
+from celosia.tables.report import STATISTICS
 
+LIMITS = {name: STATISTICS[name] for name in ("mean_lower", "mean_upper")}
+"""What only intervals have."""
 NOUGHT = 1e-9
 """What is smaller than this comes from rounding."""
 
@@ -46,6 +50,11 @@ def show(found: Results) -> None:
                     _change(key, before, after),
                 ]
                 for key, name in _names().items()
+            ]
+            + [
+                [render(title), "", _value(key, found.facts["intervals"][entry["column"]][key]), ""]
+                for key, title in LIMITS.items()
+                if entry["column"] in found.facts.get("intervals", {})
             ],
         )
         left = after["cells"] - after["count"]

@@ -8,12 +8,14 @@ from typing import Any
 from nicegui import ui
 
 from celosia.core.messages import render
+from celosia.core.timings import Timings
 from celosia.studio.language import _, figure, n_, number, percent
 from celosia.studio.publish import model_kinds
 from celosia.studio.publish.pages.results_parts import Results, keep, level_text, metric_name
 from celosia.studio.publish.results_tray import Candidate
 from celosia.studio.widgets.table import show_table
 from celosia.studio.widgets.text import figures, heading, paragraph, quiet
+from celosia.tables.report import timing_rows
 
 
 def show(found: Results) -> None:
@@ -123,6 +125,10 @@ def _columns(found: Results) -> None:
             columns=", ".join(found.facts["identifiers"]),
         )
     quiet(_how(found.facts))
+    timings = Timings.from_dict(found.facts.get("timings", {}))
+    if timings.seconds:
+        listed = [f"{name} {seconds}" for name, seconds in timing_rows(timings)]
+        quiet("How long it took: {stages}.", stages=", ".join(listed))
 
 
 def _how(facts: Mapping[str, Any]) -> str:
