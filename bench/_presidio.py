@@ -1,8 +1,9 @@
 """Run by the Python of an environment with Presidio: its patterns over texts, as one JSON object.
 
-`python _presidio.py TEXTS` where TEXTS is a file of JSON: a list of texts. The pipeline is blank
-(no language model), the recognisers are those whose kinds Celosía looks for, too, and what is
-scored below 0.4 is left out. Nothing of Celosía is imported here.
+`python _presidio.py TEXTS KIND...` where TEXTS is a file of JSON, a list of texts, and the kinds
+are further ones to look for. The pipeline is blank (no language model), the recognisers are those
+whose kinds Celosía looks for, too, and what is scored below 0.4 is left out. Nothing of Celosía is
+imported here.
 """
 
 import json
@@ -39,7 +40,8 @@ def main():
     warnings.simplefilter("ignore")
     texts = json.loads(Path(sys.argv[1]).read_text("utf-8"))
     analyzer = AnalyzerEngine(nlp_engine=Blank(), supported_languages=["en"])
-    kinds = [each for each in KINDS if each in analyzer.get_supported_entities("en")]
+    known = analyzer.get_supported_entities("en")
+    kinds = [each for each in (*KINDS, *sys.argv[2:]) if each in known]
     analyzer.analyze(text="warm up a@b.org", language="en", entities=kinds)
     started = time.process_time()
     found = [

@@ -10,9 +10,11 @@ from celosia.core.errors import EngineError, InputError
 from celosia.datasets.notes import Notes, notes, templates
 from celosia.texts import Collection, Facts, TextDeclaration, find, measures
 from celosia.texts.detection import dates
+from celosia.texts.detection.batches import batches, detect
 from celosia.texts.detection.engines import check_package
 from celosia.texts.detection.people import groups
 from celosia.texts.detection.structure import kind_of_label
+from celosia.texts.detection.tokens import TermList, words_of
 
 
 def found(text: str, **more: object) -> list[tuple[str, str]]:
@@ -222,3 +224,15 @@ def test_days_that_do_not_exist_are_no_dates() -> None:
 def test_groups_join_short_forms_within_a_person() -> None:
     mentions = [("p", ("ana", "gil")), ("p", ("gil",)), ("p", ("a", "gil")), ("q", ("gil",))]
     assert groups(mentions) == [0, 0, 0, 1]
+
+
+def test_a_batch_finds_what_each_text_has_by_itself() -> None:
+    pieces = ["DNI", "12345678A", "Dr.", "Ana", "Gil", "Patient:", "New", "York", "Calle", "Mayor 3",
+              "tel. 600", "123 456", "3 de", "mayo", "born", "12/03/1954", "12 Baker", "Street",
+              "price", "€", "20", "CP", "28001", "X1", "1 April", "", "\n"]  # fmt: skip
+    texts = [*pieces, *(each.text for each in notes(6, language="es", seed=9).collection)]
+    words = [words_of(each) for each in texts]
+    apart = [detect([each], TermList([]))[0] for each in words]
+    assert detect(words, TermList([])) == apart
+    assert [len(each) for each in batches([words_of("a" * (1 << 16))] * 3)] == [1, 1, 1]
+    assert [len(each) for each in batches(words)] == [len(words)]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from celosia.assess.recognisers import ROLES, Role
 
@@ -55,8 +55,7 @@ class Document:
         return hashlib.sha256(self.text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Span:
+class Span(NamedTuple):
     """A place: the document's number, the first code point and how many there are."""
 
     document: int
@@ -69,8 +68,7 @@ class Span:
         return self.start + self.length
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(NamedTuple):
     """What was found at a place: its kind, the entity it mentions, how sure that is, and by whom.
 
     It holds no text: findings can be printed, kept and sent.

@@ -22,6 +22,11 @@ _PLACES = re.compile(
     r"|(?P<marked>.[\u0300-\u036f]+)",
     re.DOTALL,
 )
+_IN_ASCII = re.compile(
+    r"[ \t-](?:(?<=\n[ \t])[ \t]*+|(?<=[ \t])[ \t]*+(?=\r?\n)"
+    r"|(?<=[^\W\d_]-)\r?\n[ \t]*(?=[^\W\d_]))"
+)
+"""The same of plain letters, where only blanks at ends of lines and broken words go."""
 _LOOKALIKES = {"\u2010": "-", "\u2011": "-", "\u2012": "-", "\u2013": "-", "\u2212": "-",
                "\u2019": "'"}  # fmt: skip
 _SINGLE = str.maketrans(_LOOKALIKES)
@@ -105,14 +110,15 @@ def fold(text: str) -> FoldedText:
             ends.append(end)
             size += len(piece)
 
-    for match in _PLACES.finditer(plain):
+    for match in (_IN_ASCII if text.isascii() else _PLACES).finditer(plain):
         start, end = match.span()
         add(plain[last:start], last, start)
-        if match["wide"] is not None:
+        what = match.lastgroup
+        if what == "wide":
             add(unicodedata.normalize("NFKC", match.group()), start, end)
-        elif match["digit"] is not None:
+        elif what == "digit":
             add(str(unicodedata.digit(match.group())), start, end)
-        elif match["marked"] is not None:
+        elif what == "marked":
             add(unicodedata.normalize("NFC", match.group()), start, end)
         last = end
     if not last:

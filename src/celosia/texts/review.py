@@ -9,7 +9,6 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -125,7 +124,7 @@ def _findings(rows: list[dict[str, str]], collection: Collection) -> Iterator[Fi
         ):
             raise InputError("CEL-N025.outside", row=number)
         if decision == "replace":
-            made = replace(made, score=1.0)
+            made = made._replace(score=1.0)
         if decision != "keep":
             yield made
 

@@ -109,6 +109,12 @@ def function_words() -> frozenset[str]:
 
 
 @cache
+def plain_words() -> frozenset[str]:
+    """Words without content that are no name either, folded."""
+    return function_words() - known_names()
+
+
+@cache
 def _words_of(language: Language) -> frozenset[str]:
     own = frozenset(_read("terms")["words"][language].split())
     others = [_read("terms")["words"][each].split() for each in LANGUAGES if each != language]

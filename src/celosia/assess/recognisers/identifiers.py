@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from bisect import bisect_right
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cache, lru_cache
+from itertools import accumulate
+from typing import NamedTuple
 
 from celosia.assess.recognisers import check_digits
 from celosia.assess.recognisers.kinds import KINDS
@@ -20,9 +22,10 @@ BEFORE, AFTER = 5, 2
 _WINDOW = 80
 """Characters in which those words are looked for."""
 
+_RANK = {kind: place for place, kind in enumerate(KINDS)}
 
-@dataclass(frozen=True, slots=True, order=True)
-class Match:
+
+class Match(NamedTuple):
     """A place in a text: what stands there, how sure that is, and which recogniser says so."""
 
     start: int
@@ -54,8 +57,7 @@ def find(
 
 
 def _candidates(places: Places, kinds: frozenset[str]) -> list[Match]:
-    text = places.text
-    contexts: dict[tuple[int, int], frozenset[str]] = {}
+    around = _Around(places.text)
     found: list[tuple[int, Match]] = []
     for begins, group in _groups(kinds):
         starts = places.starts(begins)
@@ -63,15 +65,11 @@ def _candidates(places: Places, kinds: frozenset[str]) -> list[Match]:
             continue
         for order, recogniser in group:
             for match in places.search(recogniser.pattern, starts):
-                at = _fitted(recogniser, match)
-                if recogniser.context and at not in contexts:
-                    contexts[at] = _words_around(text, *at)
-                has_context = bool(recogniser.context) and not recogniser.context.isdisjoint(
-                    contexts[at]
-                )
-                score = recogniser.judge(text[at[0] : at[1]], has_context=has_context)
+                start, end = _fitted(recogniser, match)
+                has_context = around.has(recogniser.context, start, end)
+                score = recogniser.judge(places.text[start:end], has_context=has_context)
                 if score:
-                    made = Match(*at, recogniser.kind, recogniser.name, round(score, 3))
+                    made = Match(start, end, recogniser.kind, recogniser.name, round(score, 3))
                     found.append((order, made))
     found.sort(key=lambda each: each[0])
     return [each for _, each in found]
@@ -107,11 +105,27 @@ def _fitted(recogniser: Recogniser, match: re.Match[str]) -> tuple[int, int]:
 _WORD = re.compile(r"[^\W_]+")
 
 
-def _words_around(text: str, start: int, end: int) -> frozenset[str]:
-    """The words beside a place, folded."""
-    before = _WORD.findall(text[max(0, start - _WINDOW) : start])[-BEFORE:]
-    after = _WORD.findall(text[end : end + _WINDOW])[:AFTER]
-    return frozenset(map(folded, before + after))
+class _Around:
+    """The folded words beside places of a text; each side of a place is read once."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._before: dict[int, frozenset[str]] = {}
+        self._after: dict[int, frozenset[str]] = {}
+
+    def has(self, context: frozenset[str], start: int, end: int) -> bool:
+        """Whether a trigger word stands beside a place."""
+        if not context:
+            return False
+        if start not in self._before:
+            words = _WORD.findall(self._text, max(0, start - _WINDOW), start)
+            self._before[start] = frozenset(map(folded, words[-BEFORE:]))
+        if not context.isdisjoint(self._before[start]):
+            return True
+        if end not in self._after:
+            words = _WORD.findall(self._text, end, end + _WINDOW)
+            self._after[end] = frozenset(map(folded, words[:AFTER]))
+        return not context.isdisjoint(self._after[end])
 
 
 @cache
@@ -135,33 +149,31 @@ def _unprotected(places: Places, found: list[Match]) -> list[Match]:
     """Without what lies inside a number that identifies nobody, unless it is very sure."""
     if all(each.score > SURE for each in found):
         return found
-    safe = [
+    safe = sorted(
         match.span()
         for each in PROTECTED
         for match in places.search(each.pattern, places.starts(each.begins))
-    ]
+    )
+    starts = [start for start, _ in safe]
+    ends = [0, *accumulate((end for _, end in safe), max)]  # the last end of those before
     return [
         each
         for each in found
-        if each.score > SURE
-        or not any(start <= each.start and each.end <= end for start, end in safe)
+        if each.score > SURE or each.end > ends[bisect_right(starts, each.start)]
     ]
 
 
 def longest(found: Iterable[Match]) -> list[Match]:
     """Matches without overlaps: the longest wins, then the surest, then the kind listed first."""
-    rank = {kind: place for place, kind in enumerate(KINDS)}
     order = sorted(
-        found, key=lambda each: (each.start - each.end, -each.score, rank[each.kind], each.start)
+        found, key=lambda each: (each.start - each.end, -each.score, _RANK[each.kind], each.start)
     )
     kept: list[Match] = []
     taken: set[int] = set()
     for each in order:
-        places = range(each.start, each.end)
-        if not taken.isdisjoint((each.start, each.end - 1)):
-            continue
-        taken.update(places)
-        kept.append(each)
+        if each.start not in taken and each.end - 1 not in taken:
+            taken.update(range(each.start, each.end))
+            kept.append(each)
     return sorted(kept)
 
 

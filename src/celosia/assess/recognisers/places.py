@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import Literal
 
 _RUN = re.compile(r"\d(?<!\d\d)")
-_LONG = re.compile(r"(?:\d[ ./()-]{0,3}){6}\d|\d{4}[ -]?[A-Z]{3}|(?:\d{1,3}\.){3}\d")
+_LONG = re.compile(r"(?:\d[ ./()-]{0,3}+){6}\d|\d{4}[ -]?[A-Z]{3}|(?:\d{1,3}\.){3}\d")
 """Seven digits, the plate of a car, or the address of a machine: fewer digits identify nobody."""
 _MOST_LETTERS = 4
 
@@ -26,7 +26,8 @@ class Anchor:
 
     pattern: re.Pattern[str]
     back: tuple[int, ...] = ()
-    """Empty: the start is anywhere before; the whole text is searched."""
+    """Empty: the match begins with all letters, digits and marks before the anchor."""
+    marks: str = ""
 
 
 Begins = Literal["number", "long number", "letters", "sign"] | Anchor | None
@@ -100,8 +101,8 @@ class Places:
                 starts = sorted(at - back for at in found for back in each.back if back <= at)
             else:
                 # What has no blank in it begins and ends in one line: a window needs no search.
-                is_there = self.windows is None and each.pattern.search(self.text) is not None
-                return None if is_there else []
+                found = [] if self.windows else [at.start() for at in self._scan(each.pattern)]
+                starts = [run_start(self.text, at, each.marks) for at in found]
         return sorted(starts) if len(ways) > 1 else starts
 
     def search(self, pattern: re.Pattern[str], starts: list[int] | None) -> Iterator[re.Match[str]]:
@@ -109,6 +110,13 @@ class Places:
         if starts is None:
             return pattern.finditer(self.text)
         return matches_at(pattern, self.text, starts)
+
+
+def run_start(text: str, place: int, marks: str) -> int:
+    """Where the letters, digits and marks before a place begin."""
+    while place and (text[place - 1].isalnum() or text[place - 1] in marks):
+        place -= 1
+    return place
 
 
 def matches_at(

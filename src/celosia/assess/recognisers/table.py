@@ -38,6 +38,7 @@ _RECORD_WORDS = (
 )
 _OCTET = r"(?:25[0-5]|2[0-4]\d|1?\d?\d)"
 _HEX = "[0-9A-Fa-f]"
+_AT = (Anchor(re.compile("@"), marks="_.+%'-"),)
 
 _NUMBER: tuple[Begins, ...] = ("long number",)
 _LETTERS: tuple[Begins, ...] = ("letters",)
@@ -65,11 +66,14 @@ def _before(pattern: str, *back: int) -> tuple[Anchor]:
     return (Anchor(re.compile(pattern), back),)
 
 
+_SCHEME = _before(r"[hHfFwW](?<!\w.)(?i:ttps?://|tp://|ww\.)", 0)
+
+
 # fmt: off
 RECOGNISERS: tuple[Recogniser, ...] = (
-    Recogniser("e-mail", "contact", 1.0, _before("@"), re.compile(
+    Recogniser("e-mail", "contact", 1.0, _AT, re.compile(
         r"(?<![\w.+%'-])[\w.+%'-]++@(?:[^\W_](?:[\w-]{0,61}[^\W_])?\.){1,8}[^\W\d_]{2,24}(?![\w-])")),
-    Recogniser("url", "url", 1.0, _before(r"://|[wW]{3}\."), re.compile(
+    Recogniser("url", "url", 1.0, _SCHEME, re.compile(
         r"(?<!\w)(?:https?://|ftp://|www\.)[^\s<>\"'\u2018-\u201d]{1,2000}", re.IGNORECASE)),
     Recogniser("handle", "contact", SURE, _before("@", 0), re.compile(
         r"(?<![\w@./])@[A-Za-z_][\w.]{2,29}(?![\w@])")),

@@ -42,6 +42,7 @@ _STATES = ("U.S.", "U.K.", "E.U.", "U.N.", "U.E.")
 _WEAK = word_set("nombre name named called llamado llamada known conocido conocida contact")
 """Things have names, too: what follows is a name, and is not looked for elsewhere."""
 _LINKS = word_set("es is was como as por by")
+_BEFORE_NAMES = _INTRODUCTIONS | _LINKS
 _NOT_NAMES = word_set(
     "hospital clinica centro universidad university school college street road avenue "
     "calle avenida plaza paseo bank banco court council juzgado ayuntamiento instituto "
@@ -53,7 +54,8 @@ _NOT_NAMES = word_set(
     "fecha ref no medical centre center health royal general saint county"
 )
 _INITIALS = re.compile(rf"[{_UPPER}](?<![\w.].)\.[ ]?(?:[{_UPPER}]\.[ ]?){{1,3}}(?![\w])")
-_LAST_WORD = re.compile(r"([^\W\d_]+)[.,:]?[ \t\n]{1,2}$")
+_GAPS = (re.compile(r"[.,:]?[ \t\n]{1,2}"), re.compile(r"[.,:]?[ \t\n]?"))
+"""Between a name and the word before it, and between that one and the one before it."""
 
 
 def find(words: Words) -> list[Match]:
@@ -62,28 +64,28 @@ def find(words: Words) -> list[Match]:
 
 
 def _by_capitals(words: Words) -> Iterator[Match]:
+    never, given = _never_alone(), word_lists.known_given()
     for match in _SEQUENCE.finditer(words.text):
         run = match.group()
-        if run.startswith(_STATES):
-            continue
         if run.isalpha():
             word = folded(run)
-            if word in _never_alone() or (
-                word not in word_lists.known_given() and not _is_introduced(words, match.start())
-            ):
+            if word in never or (word not in given and not _introduction(words, match.start())):
                 continue
+        elif run.startswith(_STATES):
+            continue
         yield from _judged(words, match)
 
 
 @cache
 def _never_alone() -> frozenset[str]:
     """Words that are no name by themselves, whatever stands before them."""
-    return _TITLES | _function_words() | _NOT_NAMES | _PARTICLES
+    return _TITLES | word_lists.plain_words() | _NOT_NAMES | _PARTICLES
 
 
 @cache
-def _function_words() -> frozenset[str]:
-    return word_lists.function_words() - word_lists.known_names()
+def _ends() -> frozenset[str]:
+    """Words that end a name, or stand before one."""
+    return word_lists.plain_words() - _PARTICLES
 
 
 _PIECE = re.compile(r"[^\s.]+\.?")
@@ -94,14 +96,15 @@ def _pieces(match: re.Match[str]) -> list[tuple[int, int, str]]:
 
     A run goes on over the end of a line only with a known name: the next line may begin a sentence.
     """
-    start, run = match.start(), match.group()
+    text, end = match.string, 0
     found: list[tuple[int, int, str]] = []
-    for each in _PIECE.finditer(run):
+    for each in _PIECE.finditer(text, *match.span()):
         word = folded(each.group()).rstrip(".")
-        gap = run[found[-1][1] - start : each.start()] if found else ""
-        if "\n" in gap and not _is_known(word) and word not in _PARTICLES:
+        start, last = each.span()
+        if found and "\n" in text[end:start] and not _is_known(word) and word not in _PARTICLES:
             break
-        found.append((start + each.start(), start + each.end(), word))
+        end = last
+        found.append((start, end, word))
     return found
 
 
@@ -112,18 +115,16 @@ def _judged(words: Words, match: re.Match[str]) -> Iterator[Match]:
     introduction = _introduction(words, pieces[0][0])
     introduced = is_titled or bool(introduction)
     # An organisation, a month or a function word ends a name; what stands before is judged alone.
-    company = sum(_is_known(each[2]) for each in pieces) > 1
-    first = next((at for at, each in enumerate(pieces) if _is_known(each[2])), len(pieces))
-    end = next(
-        (
-            at
-            for at, each in enumerate(pieces)
-            if (each[2] in _NOT_NAMES and not (company and _is_known(each[2])))
-            or (at > first and each[2] in _function_words() and each[2] not in _PARTICLES)
-        ),
-        len(pieces),
-    )
-    pieces = pieces[:end]
+    known = word_lists.known_names()
+    named = [at for at, each in enumerate(pieces) if each[2] in known]
+    company = len(named) > 1
+    first = named[0] if named else len(pieces)
+    for at, (_, _, word) in enumerate(pieces):
+        if (word in _NOT_NAMES and not (company and word in known)) or (
+            at > first and word in _ends()
+        ):
+            pieces = pieces[:at]
+            break
     while pieces and pieces[-1][2] in _PARTICLES:
         pieces.pop()
     if not pieces:
@@ -144,7 +145,7 @@ def _judged(words: Words, match: re.Match[str]) -> Iterator[Match]:
         # Words before the first known one are the start of a sentence rather than a name, and a
         # function word among them is no part of one.
         begins = is_first(words.text, match.start()) or any(
-            each[2] in _function_words() - _PARTICLES for each in pieces[: first + 1]
+            each[2] in _ends() for each in pieces[: first + 1]
         )
         while begins and len(pieces) > 1 and len(pieces[0][2]) > 1 and not _is_known(pieces[0][2]):
             pieces.pop(0)
@@ -156,14 +157,13 @@ def _without_titles(
 ) -> tuple[list[tuple[int, int, str]], bool]:
     """The words after titles and the first words of a sentence, and whether a title was there."""
     # "Saw Mr Ng": a title inside a run of capital words begins the name.
-    last = max((at for at, each in enumerate(pieces) if each[2] in _TITLES), default=-1)
-    is_titled = last >= 0
-    pieces = pieces[last + 1 :]
-    function = word_lists.function_words()
-    while pieces and pieces[0][2] in function and not _is_known(pieces[0][2]):
+    first = max([at + 1 for at, each in enumerate(pieces) if each[2] in _TITLES], default=0)
+    is_titled = first > 0
+    function = word_lists.plain_words()
+    while first < len(pieces) and pieces[first][2] in function:
         is_titled = False
-        pieces = pieces[1:]
-    return pieces, is_titled
+        first += 1
+    return pieces[first:], is_titled
 
 
 def _is_known(word: str) -> bool:
@@ -215,30 +215,17 @@ def _places() -> frozenset[str]:
     )
 
 
-def _is_introduced(words: Words, start: int) -> bool:
-    return bool(_introduction(words, start))
-
-
 def _introduction(words: Words, start: int) -> str:
     """The word before, or the one before "is" or a colon, if it says that a name follows."""
-    text = words.text
     at = bisect_left(words.starts, start)
-    if not at or not text[start - 1].isspace():
-        return ""
-    last = words.words[at - 1]
-    if last.isalpha() and last not in _INTRODUCTIONS and last not in _LINKS:
-        return ""
-    window = text[max(0, start - 40) : start]
-    for _ in range(2):
-        match = _LAST_WORD.search(window)
-        if match is None:
+    for gap in _GAPS:
+        at -= 1
+        word = words.words[at] if at >= 0 else ""
+        if word not in _BEFORE_NAMES or not gap.fullmatch(words.text, words.ends[at], start):
             return ""
-        word = folded(match.group(1))
         if word in _INTRODUCTIONS:
             return word
-        if word not in _LINKS:
-            return ""
-        window = window[: match.start()] + " "
+        start = words.starts[at]
     return ""
 
 
@@ -249,7 +236,7 @@ def _lower_case(words: Words) -> Iterator[Match]:
         first, second = (*words.words[at : at + 2], "")[:2]
         if second not in family or words.is_capital(at):
             continue
-        if first in common and second in common and not _is_introduced(words, words.starts[at]):
+        if first in common and second in common and not _introduction(words, words.starts[at]):
             continue
         if words.text[words.ends[at] : words.starts[at + 1]] not in (" ", "\n", "  "):
             continue
@@ -265,6 +252,6 @@ def _lower_case(words: Words) -> Iterator[Match]:
 
 def _by_initials(words: Words) -> Iterator[Match]:
     for match in _INITIALS.finditer(words.text):
-        if _is_introduced(words, match.start()):
+        if _introduction(words, match.start()):
             end = match.start() + len(match.group().rstrip())
             yield Match(match.start(), end, "person", "initials", 0.6)

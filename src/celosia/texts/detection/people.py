@@ -11,13 +11,11 @@ from functools import lru_cache
 from celosia.assess.recognisers import Match
 from celosia.assess.recognisers.identifiers import folded
 from celosia.texts import word_lists
-from celosia.texts.detection.tokens import Words, edits, is_near
+from celosia.texts.detection.tokens import NEAR, Words, edits, is_near
 from celosia.texts.documents import word_set
 
 _TITLES = word_set("mr mrs ms miss mx dr dra prof sir lady rev sr sra srta don dona d")
 _PARTICLES = word_set("de del la las los y i da do dos di van von der den el")
-NEAR = 6
-"""Letters from which on a word that is one edit away is taken for a misprint of a name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,21 +72,20 @@ class NameSearch:
     ) -> None:
         self._known: dict[str, bool] = {}
         """Each word of a name, and whether it may stand alone in lower case."""
-        self._near: dict[str, set[str]] = defaultdict(set)
+        self._near: dict[str, list[str]] = defaultdict(list)
+        function = word_lists.plain_words()
         common, given = word_lists.ordinary_words(), word_lists.known_given()
         for words in names:
-            form = NameForms(words)
+            first = NameForms(words).given
             for word in words:
-                is_name = word in word_lists.known_names()
-                is_function = word in word_lists.function_words() and not is_name
-                if len(word) < 2 or is_function or word in ordinary:
+                if len(word) < 2 or word in function or word in ordinary:
                     continue
                 is_rare = word not in common and len(word) > 3
-                is_given = word in form.given and word in given
-                self._known[word] = self._known.get(word, False) or (is_rare and not is_given)
-                if len(word) >= NEAR:
+                is_given = word in first and word in given
+                if word not in self._known and len(word) >= NEAR:
                     for each in edits(word):
-                        self._near[each].add(word)
+                        self._near[each].append(word)
+                self._known[word] = self._known.get(word, False) or (is_rare and not is_given)
 
     def find(self, words: Words) -> Iterator[Match]:
         """Every run of words of the names, with initials before them."""
@@ -113,32 +110,32 @@ class NameSearch:
 
     def _fitting(self, words: Words) -> dict[int, None]:
         """The places among the words of those that are of a name, in order."""
-        text, known, names = words.text, self._known, word_lists.known_names()
-        found: dict[int, None] = {}
-        for at, (word, start) in enumerate(zip(words.words, words.starts, strict=True)):
-            if word in known:
-                if text[start].isupper() or known[word] or self._has_neighbour(words, at):
-                    found[at] = None
-            elif len(word) >= NEAR - 1 and text[start].isupper():
-                bare = word.removesuffix("'s").removesuffix("\u2019s")
-                # A known name is no misprint of another one.
-                if bare in known or (bare not in names and self._is_misprint(bare)):
-                    found[at] = None
-            elif word.endswith(("'s", "\u2019s")):
-                bare = word[:-2]
-                if bare in known and (
-                    text[start].isupper() or known[bare] or self._has_neighbour(words, at)
-                ):
-                    found[at] = None
-        return found
+        known, names = self._known, word_lists.known_names()
+        found = [
+            at
+            for at, word in enumerate(words.words)
+            if word in known
+            and (known[word] or words.is_capital(at) or self._has_neighbour(words, at))
+        ]
+        for at in words.long_capitals:
+            bare = words.words[at].removesuffix("'s")
+            # A known name is no misprint of another one.
+            if bare in known or (bare not in names and self._is_misprint(bare)):
+                found.append(at)
+        for at in words.possessives:
+            bare = words.words[at][:-2]
+            if bare in known and (
+                known[bare] or words.is_capital(at) or self._has_neighbour(words, at)
+            ):
+                found.append(at)
+        return dict.fromkeys(sorted(found))
 
     def _is_misprint(self, word: str) -> bool:
         if len(word) < NEAR - 1:
             return False
         near = self._near
-        return any(
-            is_near(word, known) for each in edits(word) if each in near for known in near[each]
-        )
+        close = [near[each] for each in edits(word) if each in near]
+        return any(is_near(word, known) for each in close for known in each)
 
     def _has_neighbour(self, words: Words, at: int) -> bool:
         """Whether a word of a name in lower case stands beside another one."""
@@ -168,6 +165,7 @@ def groups(mentions: list[tuple[str, tuple[str, ...]]]) -> list[int]:
     [0, 0, 1, 2]
     """
     known: dict[str, list[tuple[tuple[str, ...], int]]] = defaultdict(list)
+    same: dict[tuple[str, tuple[str, ...]], int] = {}
     numbers: dict[int, int] = {}
     count = 0
     # Long names first, so that short forms find them; the numbers follow the order of appearance.
@@ -175,12 +173,14 @@ def groups(mentions: list[tuple[str, tuple[str, ...]]]) -> list[int]:
     raw = [0] * len(mentions)
     for at in order:
         unit, words = mentions[at]
-        fitting = next((number for full, number in known[unit] if _is_form(words, full)), None)
+        fitting = same.get(mentions[at])
+        if fitting is None:
+            fitting = next((number for full, number in known[unit] if _is_form(words, full)), None)
         if fitting is None:
             fitting = count
             count += 1
             known[unit].append((words, fitting))
-        raw[at] = fitting
+        raw[at] = same[mentions[at]] = fitting
     for number in raw:
         numbers.setdefault(number, len(numbers))
     return [numbers[number] for number in raw]

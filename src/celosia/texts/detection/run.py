@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import re
+import gc
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -14,16 +15,18 @@ from typing import Any
 from celosia.assess.recognisers import KINDS, ROLES, Match
 from celosia.assess.recognisers import find as find_identifiers
 from celosia.assess.recognisers.identifiers import compact
-from celosia.assess.recognisers.places import Places
+from celosia.assess.recognisers.identifiers import folded as folded_word
 from celosia.core.errors import InputError
 from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.pseudonyms.keys import normal_form
 from celosia.texts import word_lists
-from celosia.texts.detection import dates, names, people, structure, terms
+from celosia.texts.detection import people, structure, terms
+from celosia.texts.detection.batches import batches, detect, flat
 from celosia.texts.detection.engines import Engine
 from celosia.texts.detection.facts import Facts, FactSearch
 from celosia.texts.detection.tokens import TermList, Words, words_of
+from celosia.texts.detection.triggers import WORD
 from celosia.texts.documents import Collection, Document, Finding, Span
 from celosia.texts.folding import FoldedText, fold
 from celosia.texts.options import TextDeclaration
@@ -59,6 +62,19 @@ class FoundTexts:
         return tuple(each for each in self.findings if each.score < self.declaration.sure)
 
 
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Without the search for reference cycles: detection makes many values and no cycle."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+@_uncollected()
 def find(
     data: ReadResult | Collection,
     *,
@@ -93,18 +109,13 @@ def find(
         facts = Facts.load(facts, person=declaration.person)
     search = None if facts is None else facts.search()
     lists = terms.read_lists(declaration.lists)
-    texts: list[tuple[FoldedText, Words]] = []
-    candidates: list[list[Match]] = []
-    for document in collection:
+    folded = [fold(each.text) for each in collection]
+    texts = [(each, words_of(each.text)) for each in folded]
+    candidates = []
+    for document, patterns in zip(collection, _by_patterns(texts, lists), strict=True):
         progress(Step(Message("texts.step.find"), document.number, len(collection)))
-        folded = fold(document.text)
-        words = words_of(folded.text)
-        found = list(
-            _detected(folded, words, lists=lists, search=search, document=document, engine=engine)
-        )
-        found = [each for each in found if each.score >= declaration.ask]
-        texts.append((folded, words))
-        candidates.append(found)
+        found = [*patterns, *_in_document(document, *texts[document.number], search, engine)]
+        candidates.append([each for each in found if each.score >= declaration.ask])
     if facts is not None and not any(each.by == "fact" for found in candidates for each in found):
         raise InputError("CEL-N012.nobody", documents=len(collection))
     if propagate:
@@ -121,68 +132,36 @@ def find(
     )
 
 
-_WRAPPED = re.compile(
-    r"\n(?<=[^\W_].)[ \t]?(?:[+(]?\d|[A-Z0-9]{1,4}(?![^\W_])|[A-Z]{1,4}[-/ ]?\d)"
-    r"|\n(?<=[^\w\s].)[ \t]?[(+]?\d",
-    re.DOTALL,
-)
-"""Ends of lines that may cut a number in two."""
-
-
-def _flat(text: str) -> str:
-    """The text without ends of lines, as long as it was."""
-    return text.replace("\r", " ").replace("\n", " ")
-
-
-_REACH = 60
-"""Characters of an identifier before the end of a line that it goes over, at most."""
-
-
-def _before_line_ends(text: str) -> tuple[tuple[int, int], ...]:
-    """Where something may begin that goes over the end of a line."""
-    windows: list[tuple[int, int]] = []
-    for match in _WRAPPED.finditer(text):
-        end = match.start()
-        windows.append((max(windows[-1][1] if windows else 0, end - _REACH), end))
-    return tuple(windows)
-
-
 def _named(file: SourceFile) -> int:
     """Keys and columns of a file that hold an identifier themselves."""
     return sum(bool(find_identifiers(name)) for name in file.content.names)
 
 
-def _detected(
+def _by_patterns(
+    texts: Sequence[tuple[FoldedText, Words]], lists: TermList[str]
+) -> Iterator[list[Match]]:
+    for batch in batches([words for _, words in texts]):
+        yield from detect(batch, lists)
+
+
+def _in_document(
+    document: Document,
     folded: FoldedText,
     words: Words,
-    *,
-    lists: TermList[str],
     search: FactSearch | None,
-    document: Document,
     engine: Engine | None,
 ) -> Iterator[Match]:
-    text = folded.text
-    yield from find_identifiers(words.places)
-    yield from dates.find(words)
-    wrapped = _before_line_ends(text)
-    if wrapped:
-        for each in find_identifiers(Places(_flat(text), wrapped)):
-            if "\n" in text[each.start : each.end]:
-                yield each
-    yield from names.find(words)
-    yield from terms.find(words, lists)
-    yield from structure.find_lines(text)
+    """What the parts of a document, facts and a recogniser say."""
     if any(part.label for part in document.parts):
-        plain = replace(document, text=text) if len(text) == len(document.text) else None
         # Parts are places of the original text: without a map they are used as they are.
-        if plain is not None:
-            yield from structure.find_parts(plain)
+        if len(folded.text) == len(document.text):
+            yield from structure.find_parts(replace(document, text=folded.text))
         else:
             yield from _mapped_parts(document, folded)
     if search is not None:
         yield from search.find(document, words)
     if engine is not None:
-        yield from engine.find(text, document.language)
+        yield from engine.find(folded.text, document.language)
 
 
 def _mapped_parts(document: Document, folded: FoldedText) -> Iterator[Match]:
@@ -214,7 +193,7 @@ def _propagate(
                     people.name_words(folded.text[each.start : each.end])
                 )
             elif ROLES[each.kind] == "direct" and each.end - each.start >= _SHORTEST_VALUE:
-                form = _flat(folded.text[each.start : each.end])
+                form = flat(folded.text[each.start : each.end])
                 values[_place(document, declaration)][form] = each.kind
     ordinary = _ordinary(collection, declaration, texts, known)
     searches = {
@@ -226,7 +205,7 @@ def _propagate(
         if place in searches:
             found.extend(searches[place].find(words))
         if place in numbers:
-            found.extend(numbers[place].find(words, _flat(folded.text)))
+            found.extend(numbers[place].find(words, flat(folded.text)))
 
 
 _FEW = 2
@@ -244,9 +223,9 @@ def _ordinary(
     counts: dict[Any, Counter[str]] = {place: Counter() for place in known}
     for document, (_, words) in zip(collection, texts, strict=True):
         place = _place(document, declaration)
-        for word, start in zip(words.words, words.starts, strict=True):
-            if word in wanted.get(place, ()):
-                counts[place][word] += -1 if words.text[start].isupper() else 1
+        here = wanted.get(place, ())
+        for at in [at for at, word in enumerate(words.words) if word in here]:
+            counts[place][words.words[at]] += -1 if words.is_capital(at) else 1
     names = word_lists.known_names()
     return {
         place: frozenset(word for word, more in found.items() if more > _FEW and word not in names)
@@ -254,6 +233,8 @@ def _ordinary(
     }
 
 
+_NUMBERS = frozenset(("id", "account", "contact", "device", "plate", "record"))
+"""Kinds whose marks and blanks do not tell one entity from another."""
 _SHORTEST_VALUE = 5
 """Characters of a number that is looked for wherever it stands."""
 
@@ -266,19 +247,19 @@ class _ValueSearch:
         self._by_first: dict[str, list[tuple[int, str]]] = defaultdict(list)
         """By its first word the place of that word in a value, and the value."""
         for value in kinds:
-            first = words_of(value)
-            if first.words:
-                self._by_first[first.words[0]].append((first.starts[0], value))
+            first = WORD.search(value)
+            if first is not None:
+                self._by_first[folded_word(first.group())].append((first.start(), value))
 
     def find(self, words: Words, text: str) -> Iterator[Match]:
-        hits = []
-        for word, start in zip(words.words, words.starts, strict=True):
-            if word in self._by_first:
-                hits += [
-                    (start - before, -len(value), value)
-                    for before, value in self._by_first[word]
-                    if text.startswith(value, max(0, start - before))
-                ]
+        known = self._by_first
+        hits = [
+            (words.starts[at] - before, -len(value), value)
+            for at, word in enumerate(words.words)
+            if word in known
+            for before, value in known[word]
+            if text.startswith(value, max(0, words.starts[at] - before))
+        ]
         end = 0
         for start, _, value in sorted(hits):
             stop = start + len(value)
@@ -305,15 +286,14 @@ def merge(found: Iterable[Match]) -> list[Match]:
     starts: list[int] = []  # of what is kept, from left to right
     kept: list[Match] = []
     for each in order:
-        after = bisect_left(starts, each.end)
-        first = after
+        first = after = bisect_left(starts, each.end)
         while first and kept[first - 1].end > each.start:
             first -= 1
-        clash = kept[first:after]
-        if not clash:
+        if first == after:
             starts.insert(after, each.start)
             kept.insert(after, each)
             continue
+        clash = kept[first:after]
         same = [other for other in clash if other.kind == each.kind]
         if len(clash) == len(same) == 1:
             kept[first] = _joined(same[0], each)
@@ -358,10 +338,13 @@ def _findings(
     placed: list[tuple[Span, Match, str]] = []
     for document, (folded, _), found in zip(collection, texts, candidates, strict=True):
         own = _person_parts(document, declaration)
+        is_plain = document.text.isascii() and not folded.starts
         for each in merge(found):
-            start, end = folded.origin(each.start, each.end, document.text)
+            start, end, *_ = each
+            if not is_plain:
+                start, end = folded.origin(start, end, document.text)
             start, end = _trimmed(document.text, start, end)
-            if start < end and not any(start < b and a < end for a, b in own):
+            if start < end and not (own and any(start < b and a < end for a, b in own)):
                 form = folded.text[each.start : each.end]
                 placed.append((Span(document.number, start, end - start), each, form))
         for start, end in own:
@@ -381,8 +364,13 @@ def _findings(
     for span, match, form in placed:
         entity: Any = next(of_people) if match.kind == "person" else _value(match.kind, form)
         group = numbers.setdefault((match.kind, entity), len(numbers))
-        made.append(Finding(span, match.kind, group, match.score, tuple(match.by.split("+"))))
+        made.append(Finding(span, match.kind, group, match.score, _recognisers(match.by)))
     return made
+
+
+@lru_cache(maxsize=1 << 10)
+def _recognisers(by: str) -> tuple[str, ...]:
+    return tuple(by.split("+"))
 
 
 def _person_parts(document: Document, declaration: TextDeclaration) -> list[tuple[int, int]]:
@@ -403,8 +391,4 @@ def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def _value(kind: str, form: str) -> str:
-    return (
-        compact(form)
-        if kind in ("id", "account", "contact", "device", "plate", "record")
-        else _normal_form(form)
-    )
+    return compact(form) if kind in _NUMBERS else _normal_form(form)

@@ -8,11 +8,11 @@ from functools import cache
 from pathlib import Path
 
 from celosia.assess.recognisers import Match
-from celosia.assess.recognisers.places import matches_at
+from celosia.assess.recognisers.places import matches_at, run_start
 from celosia.core.errors import InputError
 from celosia.texts import word_lists
 from celosia.texts.detection.tokens import TermList, Words
-from celosia.texts.detection.triggers import TERMS
+from celosia.texts.detection.triggers import TERMS, Group
 
 _UPPER = "A-ZÀ-ÖØ-Þ"
 _NAME = rf"[{_UPPER}][^\W\d_]{{0,30}}(?:['-][^\W\d_]{{1,30}})?"
@@ -43,7 +43,7 @@ _NUMBERED = re.compile(
 )
 _POSTCODES = re.compile(r"[A-Z](?<!\w.)[A-Z]?\d[A-Z\d]? \d[A-Z]{2}(?!\w)")
 _POSTAL_NUMBERS = re.compile(
-    r"\d(?:(?<=CP .)|(?<=C\.P\. .)|(?<=código postal .)|(?<=ZIP .)|(?<=zip code .))\d{4}"
+    r"\d(?=\d{4})(?:(?<=CP .)|(?<=C\.P\. .)|(?<=código postal .)|(?<=ZIP .)|(?<=zip code .))\d{4}"
     r"(?:-\d{4})?(?!\w)"
 )
 _AMOUNTS = re.compile(
@@ -51,6 +51,7 @@ _AMOUNTS = re.compile(
     r"|(?<=\d)\d{0,2}(?:[.,]?\d{3}){0,4}(?:[.,]\d{1,2})?"
     r" ?(?:€|euros?|EUR|dollars?|USD|pounds?|GBP|pesos))(?!\w)"
 )
+_SIGNS = re.compile("[€$£]")
 _ALONE = frozenset(("place", "nation", "belief"))
 
 
@@ -91,6 +92,22 @@ def read_lists(lists: Mapping[str, str]) -> TermList[str]:
     return TermList(terms)
 
 
+def _after(words: Words, group: Group) -> list[int]:
+    """Where the words after those of a detector begin."""
+    return [words.starts[at + 1] for at in words.hits.get(group, ()) if at + 1 < len(words.starts)]
+
+
+def _amounts(words: Words) -> list[int]:
+    """Where amounts may begin: at the sign of a currency, or at the number before it."""
+    text = words.text
+    signs = [match.start() for match in _SIGNS.finditer(text)]
+    before = [
+        run_start(text, at - (text[at - 1 : at] == " "), ".,")
+        for at in (*signs, *words.starts_of("currency"))
+    ]
+    return sorted([*signs, *before])
+
+
 def find(words: Words, lists: TermList[str]) -> Iterator[Match]:
     """All terms of a folded text."""
     text = words.text
@@ -101,8 +118,8 @@ def find(words: Words, lists: TermList[str]) -> Iterator[Match]:
         (matches_at(_ADDRESSES, text, words.starts_of("address")), "address", 0.85),
         (_NUMBERED.finditer(text), "address", 0.85),
         (_POSTCODES.finditer(text), "address", 0.7),
-        (_POSTAL_NUMBERS.finditer(text), "address", 0.7),
-        (_AMOUNTS.finditer(text), "amount", 0.8),
+        (matches_at(_POSTAL_NUMBERS, text, _after(words, "postal")), "address", 0.7),
+        (matches_at(_AMOUNTS, text, _amounts(words)), "amount", 0.8),
     ):
         for match in matches:
             yield Match(*match.span(), kind, f"{kind} pattern", score)

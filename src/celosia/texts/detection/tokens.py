@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import accumulate
 from typing import Generic, TypeVar
 
@@ -14,6 +14,9 @@ from celosia.assess.recognisers.places import Places
 from celosia.texts.detection.triggers import WORD, Group, triggers
 
 Value = TypeVar("Value")
+
+NEAR = 6
+"""Letters from which on a word that is one edit away is taken for a misprint of a name."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +46,21 @@ class Words:
                 for group in known[word]:
                     found[group].append(at)
         return found
+
+    @cached_property
+    def long_capitals(self) -> list[int]:
+        """The places of words with a capital that are long enough for a misprint to be told."""
+        text, starts = self.text, self.starts
+        return [
+            at
+            for at, word in enumerate(self.words)
+            if len(word) >= NEAR - 1 and text[starts[at]].isupper()
+        ]
+
+    @cached_property
+    def possessives(self) -> list[int]:
+        """The places of words that end with 's."""
+        return [at for at, word in enumerate(self.words) if word[-2:] == "'s"]
 
     def starts_of(self, group: Group, back: int = 0) -> list[int]:
         """Where in the text the words of a detector begin, and as many words before them."""
@@ -112,11 +130,10 @@ class TermList(Generic[Value]):
                     break
 
 
-def edits(word: str) -> Iterator[str]:
+@lru_cache(maxsize=1 << 14)
+def edits(word: str) -> tuple[str, ...]:
     """The word with each letter left out: two words one edit apart share one of these."""
-    yield word
-    for at in range(len(word)):
-        yield word[:at] + word[at + 1 :]
+    return (word, *[word[:at] + word[at + 1 :] for at in range(len(word))])
 
 
 def is_near(first: str, second: str) -> bool:

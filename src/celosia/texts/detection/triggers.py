@@ -11,7 +11,18 @@ from celosia.assess.recognisers.identifiers import folded
 from celosia.texts import word_lists
 from celosia.texts.documents import word_set
 
-Group = Literal["month", "relative", "age", "organisation", "address", "given", "term", "holiday"]
+Group = Literal[
+    "month",
+    "relative",
+    "age",
+    "organisation",
+    "address",
+    "given",
+    "term",
+    "holiday",
+    "currency",
+    "postal",
+]
 
 TERMS = ("place", "nation", "profession", "health", "belief")
 """Kinds of terms that come as lists."""
@@ -47,6 +58,8 @@ def triggers() -> dict[str, tuple[Group, ...]]:
         "given": word_lists.known_given(),
         "term": _first_words(*TERMS),
         "holiday": _first_words("holiday"),
+        "currency": word_set("euro euros eur dollar dollars usd pound pounds gbp pesos"),
+        "postal": word_set("cp p postal zip code"),
     }
     found: dict[str, list[Group]] = defaultdict(list)
     for group, words in groups.items():
