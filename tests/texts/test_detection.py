@@ -227,12 +227,12 @@ def test_groups_join_short_forms_within_a_person() -> None:
 
 
 def test_a_batch_finds_what_each_text_has_by_itself() -> None:
-    pieces = ["DNI", "12345678A", "Dr.", "Ana", "Gil", "Patient:", "New", "York", "Calle", "Mayor 3",
-              "tel. 600", "123 456", "3 de", "mayo", "born", "12/03/1954", "12 Baker", "Street",
-              "price", "€", "20", "CP", "28001", "X1", "1 April", "", "\n"]  # fmt: skip
+    pieces = ["DNI", "12345678A", "Dr.", "Ana", "Gil", "Patient:", "New", "York", "Calle",
+              "Mayor 3", "tel. 600", "123 456", "3 de", "mayo", "born", "12/03/1954", "12 Baker",
+              "Street", "price", "€", "20", "CP", "28001", "X1", "1 April", "", "\n"]  # fmt: skip
     texts = [*pieces, *(each.text for each in notes(6, language="es", seed=9).collection)]
     words = [words_of(each) for each in texts]
     apart = [detect([each], TermList([]))[0] for each in words]
     assert detect(words, TermList([])) == apart
-    assert [len(each) for each in batches([words_of("a" * (1 << 16))] * 3)] == [1, 1, 1]
+    assert [len(each) for each in batches([words_of("a" * 5000)] * 3)] == [1, 1, 1]
     assert [len(each) for each in batches(words)] == [len(words)]

@@ -17,7 +17,9 @@ from celosia.texts.detection import dates, names, structure, terms
 from celosia.texts.detection.tokens import TermList, Words
 
 SIZE = 1 << 17
-"""Characters of a batch; a longer text is one by itself."""
+"""Characters of a batch."""
+SHORT = 1 << 12
+"""A longer text is a batch by itself."""
 _APART = "\n\n" + "\0" * 86 + "\n\n"
 """Longer than any context that a detector reads."""
 
@@ -34,8 +36,6 @@ _REACH = 60
 
 def detect(texts: Sequence[Words], lists: TermList[str]) -> list[list[Match]]:
     """What patterns and lists find in each text of a batch."""
-    if len(texts) == 1:
-        return [list(_detected(texts[0], lists))]
     offsets, joined = join(texts)
     found: list[list[Match]] = [[] for _ in texts]
     for start, end, kind, by, score in _detected(joined, lists):
@@ -49,15 +49,18 @@ def batches(texts: Sequence[Words]) -> Iterator[Sequence[Words]]:
     """Texts in order, as many at a time as make a batch."""
     first = size = 0
     for at, each in enumerate(texts):
-        if at > first and size + len(each.text) > SIZE:
+        length = len(each.text) if len(each.text) <= SHORT else SIZE
+        if at > first and size + length > SIZE:
             yield texts[first:at]
             first, size = at, 0
-        size += len(each.text) + len(_APART)
+        size += length + len(_APART)
     yield texts[first:]
 
 
 def join(texts: Sequence[Words]) -> tuple[list[int], Words]:
     """Where each text begins, and all of them as one."""
+    if len(texts) == 1:
+        return [0], texts[0]
     offsets: list[int] = []
     words: list[str] = []
     starts: list[int] = []

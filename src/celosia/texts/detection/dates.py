@@ -62,7 +62,7 @@ _RELATIVE = re.compile(
     re.IGNORECASE,
 )
 _AGE = re.compile(
-    rf"\d(?<![\w.,/].)(?:(?<=1)[01]\d|\d?)(?:[- \n]years?[- \n]olds?|{_G}years?{_G}of{_G}age"
+    rf"[0-9](?<![\w.,/].)(?:(?<=1)[01]\d|\d?)(?:[- \n]years?[- \n]olds?|{_G}years?{_G}of{_G}age"
     rf"|{_G}años(?:{_G}de{_G}edad)?|[- \n]?y/?o)(?!\w)",
     re.IGNORECASE,
 )

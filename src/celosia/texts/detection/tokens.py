@@ -41,10 +41,9 @@ class Words:
         """The places among the words of those that make detectors look closer, by detector."""
         found: dict[Group, list[int]] = defaultdict(list)
         known = triggers()
-        for at, word in enumerate(self.words):
-            if word in known:
-                for group in known[word]:
-                    found[group].append(at)
+        for at in [at for at, word in enumerate(self.words) if word in known]:
+            for group in known[self.words[at]]:
+                found[group].append(at)
         return found
 
     @cached_property
@@ -91,9 +90,11 @@ def words_of(text: str) -> Words:
     >>> words_of("Ana came.").words
     ['ana', 'came']
     """
-    pieces = WORD.split(text)
+    is_plain = text.isascii()
+    pieces = WORD.split(text.lower() if is_plain else text)
+    words = pieces[1::2]
     ends = list(accumulate(map(len, pieces)))
-    return Words(text, list(map(folded, pieces[1::2])), ends[:-1:2], ends[1::2])
+    return Words(text, words if is_plain else list(map(folded, words)), ends[:-1:2], ends[1::2])
 
 
 class TermList(Generic[Value]):
