@@ -144,7 +144,6 @@ def publish(
     refused = {
         "--stream": stream is not None,
         "--population": population is not None,
-        "--history": history is not None,
         options.READING_OPTIONS: bool(given),
     }
     outputs = target.check(table, inputs=(schema.schema, population), refused=refused)
@@ -168,7 +167,7 @@ def publish(
         rng=source(seed),
     )
     wanted.check_population(given=population is not None)
-    whole = method != "lattice" or population is not None or history is not None
+    whole = method == "mondrian-relaxed" or population is not None
     chunked = target.engine is None and _is_chunked(table, outputs.output, stream, whole=whole)
     release: PublishedTable
     certificate = outputs.files()["certificate"]

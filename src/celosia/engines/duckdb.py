@@ -34,7 +34,7 @@ class Groups:
 
 
 SizeCounts = tuple[NDArray[np.int64], NDArray[np.int64]]
-"""Numbers of rows, and for each how many combinations of values so many rows share."""
+"""Numbers of rows or units, and for each how many combinations of values so many share."""
 
 
 class DuckDB:
@@ -169,7 +169,7 @@ def size_counts(found: pl.DataFrame) -> SizeCounts:
     return sizes, numbers
 
 
-def sizes_query(source: str, keys: str) -> str:
+def sizes_query(source: str, keys: str, counted: str = "*") -> str:
     """SQL that counts the sizes of the groups of a source by some keys."""
-    grouped = f"SELECT count(*) AS size FROM {source} GROUP BY {keys}"  # noqa: S608 - ours
+    grouped = f"SELECT count({counted}) AS size FROM {source} GROUP BY {keys}"  # noqa: S608 - ours
     return f"SELECT size, count(*) AS number FROM ({grouped}) AS s GROUP BY size"  # noqa: S608

@@ -192,11 +192,14 @@ class DuckDBTables(TableEngine):
 
     @watched
     @guarded("DuckDB")
-    def count_sizes(self, source: Place, columns: Sequence[str]) -> SizeCounts:
+    def count_sizes(
+        self, source: Place, columns: Sequence[str], unit: str | None = None
+    ) -> SizeCounts:
         """Count the sizes of groups, see `TableEngine.count_sizes`."""
         found = self._relation(source)
         keys = ", ".join(map(found.column, columns))
-        query = sizes_query(found.text, keys)
+        counted = "*" if unit is None else f"DISTINCT {found.column(unit)}"
+        query = sizes_query(found.text, keys, counted)
         counted = pl.DataFrame(self._connection.execute(query).to_arrow_table())
         found.check_unchanged()
         return size_counts(counted)
@@ -256,15 +259,32 @@ class DuckDBTables(TableEngine):
     ) -> Draft:
         """Write what a function makes of the rows, see `TableEngine.map_batches`."""
         found = self._relation(source)
+        rows = self._connection.execute(f"SELECT count(*) FROM {found.text}").fetchone()
+        made = (one_zero(each) for each in self._mapped(found, function, columns))
+        counted = rows[0] if rows else 0
+        return self._written(found, output, made, fresh_table, lambda chunk: chunk, rows=counted)
+
+    @watched
+    @guarded("DuckDB")
+    def collect_batches(
+        self, source: Place, function: Batch, columns: Mapping[str, pl.DataType]
+    ) -> pl.DataFrame:
+        """What a function makes of the rows, see `TableEngine.collect_batches`."""
+        found = self._relation(source)
+        made = pl.concat([pl.DataFrame(schema=columns), *self._mapped(found, function, columns)])
+        found.check_unchanged()
+        return made
+
+    def _mapped(
+        self, found: Relation, function: Batch, columns: Mapping[str, pl.DataType]
+    ) -> Iterator[pl.DataFrame]:
+        """What a function makes of the rows, batch by batch."""
         names = list(found.columns)
         back = {place_of(number): name for number, name in enumerate(names)}
         cells = ", ".join(f"t.c{n} AS {place_of(n)}" for n in range(len(names)))
-        rows = self._connection.execute(f"SELECT count(*) FROM {found.text}").fetchone()
         kinds = {place_of(n): kind for n, kind in enumerate(found.columns.values())}
         stream = self._stream(f"SELECT {cells} FROM {found.text}", kinds)
-        made = (one_zero(function(chunk.rename(back))).cast(pl.Schema(columns)) for chunk in stream)
-        counted = rows[0] if rows else 0
-        return self._written(found, output, made, fresh_table, lambda chunk: chunk, rows=counted)
+        return (function(chunk.rename(back)).cast(pl.Schema(columns)) for chunk in stream)
 
     def close(self) -> None:
         """Let go of the database, and of all that has no name yet."""

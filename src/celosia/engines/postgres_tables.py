@@ -197,14 +197,18 @@ class PostgresTables(TableEngine):
         return int(found["cells"][0]), int(found["different"][0])
 
     @guarded("PostgreSQL")
-    def count_sizes(self, source: Place, columns: Sequence[str]) -> SizeCounts:
+    def count_sizes(
+        self, source: Place, columns: Sequence[str], unit: str | None = None
+    ) -> SizeCounts:
         """Count the sizes of groups on the server, see `TableEngine.count_sizes`."""
         types = self._columns(source)
         chosen = ", ".join(f"{types[name].compared} AS k{n}" for n, name in enumerate(columns))
+        if unit is not None:
+            chosen += f", {types[unit].compared} AS u"
         keys = ", ".join(f"k{number}" for number in range(len(columns)))
         kinds: dict[str, pl.DataType] = {"size": pl.Int64(), "number": pl.Int64()}
         rows = f"(SELECT {chosen} FROM {self._source(source)}) AS g"
-        query = sizes_query(rows, keys)
+        query = sizes_query(rows, keys, "*" if unit is None else "DISTINCT u")
         return size_counts(pl.concat([pl.DataFrame(schema=kinds), *self._rows(query, kinds)]))
 
     @guarded("PostgreSQL")
@@ -278,17 +282,7 @@ class PostgresTables(TableEngine):
         self, source: Place, output: Output, function: Batch, columns: Mapping[str, pl.DataType]
     ) -> Draft:
         """Write what a function makes of the rows, see `TableEngine.map_batches`."""
-        types = self._columns(source)
-        kinds = {f"c{number}": column.kind for number, column in enumerate(types.values())}
-        cells = ", ".join(f"{c.passed} AS c{n}" for n, c in enumerate(types.values()))
-        rows_of = self._source(source)
-        self._refuse_strange(rows_of, {f"t.{quoted(name)}": each for name, each in types.items()})
-        query = _ordered(f"SELECT {cells}", rows_of, output.order, kinds)
-        back = dict(zip(kinds, types, strict=True))
-        made = (
-            one_zero(function(chunk.rename(back)).cast(pl.Schema(columns)))
-            for chunk in self._rows(query, kinds)
-        )
+        made = map(one_zero, self._mapped(source, output.order, function, columns))
         target = output.place
         if names_files(target):
             return to_file(made, list(columns), target)
@@ -300,6 +294,28 @@ class PostgresTables(TableEngine):
             self._copy(draft, chunk)
             rows += chunk.height
         return TableDraft(self._connection, (draft, target), rows, dict(columns))
+
+    @guarded("PostgreSQL")
+    def collect_batches(
+        self, source: Place, function: Batch, columns: Mapping[str, pl.DataType]
+    ) -> pl.DataFrame:
+        """What a function makes of the rows, see `TableEngine.collect_batches`."""
+        made = self._mapped(source, "kept", function, columns)
+        return pl.concat([pl.DataFrame(schema=columns), *made])
+
+    def _mapped(
+        self, source: Place, order: Order, function: Batch, columns: Mapping[str, pl.DataType]
+    ) -> Iterator[pl.DataFrame]:
+        """What a function makes of the rows, batch by batch."""
+        types = self._columns(source)
+        kinds = {f"c{number}": column.kind for number, column in enumerate(types.values())}
+        cells = ", ".join(f"{c.passed} AS c{n}" for n, c in enumerate(types.values()))
+        rows_of = self._source(source)
+        self._refuse_strange(rows_of, {f"t.{quoted(name)}": each for name, each in types.items()})
+        query = _ordered(f"SELECT {cells}", rows_of, order, kinds)
+        back = dict(zip(kinds, types, strict=True))
+        for chunk in self._rows(query, kinds):
+            yield function(chunk.rename(back)).cast(pl.Schema(columns))
 
     def close(self) -> None:
         """End the transaction, and let go of the server."""

@@ -168,10 +168,12 @@ class TableEngine(ABC):
         """How many cells of a column are not empty, and how many of these are different."""
 
     @abstractmethod
-    def count_sizes(self, source: Place, columns: Sequence[str]) -> SizeCounts:
-        """How many combinations of some columns are shared by how many rows.
+    def count_sizes(
+        self, source: Place, columns: Sequence[str], unit: str | None = None
+    ) -> SizeCounts:
+        """How many combinations of some columns are shared by how many rows, or by how many units.
 
-        Equal means what it means for `count_groups`; no combination leaves the engine.
+        A unit is a value of the column `unit`, such as a person. Equal means what it means for `count_groups`; no combination leaves the engine.
         """
 
     @abstractmethod
@@ -200,6 +202,15 @@ class TableEngine(ABC):
         """Write what a function makes of the rows, batch by batch, as a table of these columns.
 
         On several machines the function is pickled; its errors come out as they are.
+        """
+
+    @abstractmethod
+    def collect_batches(
+        self, source: Place, function: Batch, columns: Mapping[str, pl.DataType]
+    ) -> pl.DataFrame:
+        """What a function makes of the rows, batch by batch, brought here: a few numbers for each.
+
+        As for `map_batches`, but nothing is written; the order of the rows is any.
         """
 
     @abstractmethod

@@ -41,8 +41,8 @@ def build_recoding_map(schema: Schema, groups: Groups, protection: Protection) -
 
 def recode_chunks(
     chunks: Iterator[pl.DataFrame], recoding: RecodingMap, schema: Schema, *, drop: bool
-) -> Iterator[pl.DataFrame]:
-    """Chunks of a table as they are released, in their order.
+) -> Iterator[tuple[pl.DataFrame, pl.Series | None]]:
+    """Chunks of a table as they are released, in their order; and the unit of each row, if any.
 
     Raises:
         EngineError: CEL-E002 the rows are not those that were counted.
@@ -50,15 +50,19 @@ def recode_chunks(
     rows = 0
     for chunk in chunks:
         rows += chunk.height
-        keep = released_names(chunk, schema)
-        yield _recode_chunk(chunk, recoding, keep, drop=drop)
+        yield recode_chunk(chunk, recoding, schema, drop=drop)
     if rows != recoding.rows:
         raise changed_source()
 
 
-def _recode_chunk(
-    chunk: pl.DataFrame, recoding: RecodingMap, keep: list[str], *, drop: bool
-) -> pl.DataFrame:
+def recode_chunk(
+    chunk: pl.DataFrame, recoding: RecodingMap, schema: Schema, *, drop: bool
+) -> tuple[pl.DataFrame, pl.Series | None]:
+    """Some rows as they are released, and the person or household of each, if these are counted.
+
+    Raises:
+        EngineError: CEL-E002 a row was not counted.
+    """
     # Names of our own: a user's may be patterns to Polars, or the very names used here.
     place = {name: f"c{number}" for number, name in enumerate(chunk.columns)}
     keys = [place[name] for name in recoding.names]
@@ -75,14 +79,14 @@ def _recode_chunk(
     if found["hidden"].null_count():  # a row that was not judged must never be released
         raise changed_source()
     kept = found.filter(~pl.col("hidden")) if drop else found
-    return without_minus_zero(
-        pl.DataFrame(
-            [
-                kept[f"new {place[name]}" if place[name] in keys else place[name]].alias(name)
-                for name in keep
-            ]
-        )
+    released = pl.DataFrame(
+        [
+            kept[f"new {place[name]}" if place[name] in keys else place[name]].alias(name)
+            for name in released_names(chunk, schema)
+        ]
     )
+    unit = schema.unit_column
+    return without_minus_zero(released), None if unit is None else kept[place[unit]]
 
 
 def _column_maps(

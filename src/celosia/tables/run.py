@@ -5,7 +5,7 @@ declare (schema, models) -> protect (search, recode) -> release -> account (risk
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from celosia.assess.risk.combinations import Count, Uniqueness, count_in
+from celosia.assess.risk.combinations import count_in
 from celosia.core.errors import InputError
 from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
@@ -23,11 +23,10 @@ from celosia.engines import Groups
 from celosia.frames import ARROW_LEVEL, as_frame, bare
 from celosia.tables.account import account
 from celosia.tables.coded_table import CodedTable, code_table
-from celosia.tables.history.series import ReleaseSeries
+from celosia.tables.history.series import ReleaseSeries, protect_in_series
 from celosia.tables.metrics import Metric
 from celosia.tables.models import Model
 from celosia.tables.options import PublishOptions
-from celosia.tables.protection import protect
 from celosia.tables.raw_columns import measure_raw
 from celosia.tables.release import TableRelease
 from celosia.tables.schema import Role, Schema
@@ -132,13 +131,12 @@ def publish_table(
     with stopwatch.measure("coding"):
         frame, table = code_data(data, options, population=population, progress=progress)
     progress(Step(Message("tables.stage.raw_columns"), 0))
+    unit = options.schema.unit_column
+    units = None if unit is None else frame[unit]
     with stopwatch.measure("measuring"):
-        raw = measure_raw(frame.columns, options, _count_in(frame, options.schema))
-    with ReleaseSeries.open(frame, options) as series:
-        if series is None:
-            protection = protect(table, options, progress, stopwatch)
-        else:
-            protection = series.measured(table, protect(*series.plan(table), progress, stopwatch))
+        raw = measure_raw(frame.columns, options, count_in(frame, units))
+    with ReleaseSeries.open(frame.columns, options, lambda hashes: hashes(frame)) as series:
+        protection = protect_in_series(series, table, options, progress, stopwatch)
         progress(Step(Message("tables.stage.recoding"), 0))
         with stopwatch.measure("recoding"):
             source_rows = _order(protection.hidden, options)
@@ -146,28 +144,13 @@ def publish_table(
             released = _in_order(frame, recoded, options.schema, source_rows)
         with stopwatch.measure("measuring"):
             if raw is not None:
-                raw = raw.with_published(count_in(released)([released.columns])[0])
+                shown = None if units is None else units.gather(source_rows)
+                raw = raw.with_published(count_in(released, shown)([released.columns])[0])
             statements = account("celosia.publish", options, protection, raw)
         if series is not None and record:
             series.record(protection, statements["provenance"])
     timings = stopwatch.timings()
     return TableRelease(data=released, source_rows=source_rows, timings=timings, **statements)
-
-
-def _count_in(frame: pl.DataFrame, schema: Schema) -> Count:
-    """Counts the records that share raw values, or the people or households that do."""
-    if schema.unit_column is None:
-        return count_in(frame)
-    unit = frame[schema.unit_column].alias("\0unit")
-
-    def count(sets: Sequence[Sequence[str]]) -> list[Uniqueness]:
-        counted: list[Uniqueness] = []
-        for names in sets:
-            part = pl.DataFrame([*(frame[name] for name in names), unit]).unique()
-            counted += count_in(part.drop(unit.name))([names])
-        return counted
-
-    return count
 
 
 def code_data(
@@ -191,8 +174,6 @@ def check_out_of_core(options: PublishOptions) -> None:
         raise InputError("CEL-P111.relaxed_mondrian")
     if options.needs_population:
         raise InputError("CEL-P111.population")
-    if options.history is not None:
-        raise InputError("CEL-P111.history")
 
 
 def grouped_names(options: PublishOptions) -> list[str]:

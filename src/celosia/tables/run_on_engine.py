@@ -9,12 +9,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Unpack
 
+import numpy as np
 import polars as pl
 
-from celosia.assess.risk.combinations import Sets, Uniqueness, count_in_groups
+from celosia.assess.risk.combinations import (
+    CombinationCounter,
+    Sets,
+    Uniqueness,
+    count_in,
+    count_in_groups,
+    hash_rows,
+)
 from celosia.core.errors import InputError
 from celosia.core.files import check_writable
 from celosia.core.messages import Message
@@ -22,13 +31,22 @@ from celosia.core.progress import Progress, Step, silent
 from celosia.core.release import certificate_path
 from celosia.core.timings import Stopwatch
 from celosia.engines import Groups
-from celosia.engines.tables import Draft, Output, Place, TableEngine, names_files
+from celosia.engines.tables import (
+    Draft,
+    Output,
+    Place,
+    RecodingMap,
+    TableEngine,
+    names_files,
+)
 from celosia.tables.account import account
+from celosia.tables.history.fingerprints import RecordHashes
+from celosia.tables.history.series import ReleaseSeries, protect_in_series
 from celosia.tables.models import Model
 from celosia.tables.options import PublishKeywords, PublishOptions
-from celosia.tables.protection import Protection, protect
+from celosia.tables.protection import Protection
 from celosia.tables.raw_columns import RawColumns, measure_raw, raw_names
-from celosia.tables.recoding_map import build_recoding_map
+from celosia.tables.recoding_map import build_recoding_map, recode_chunk
 from celosia.tables.release import EngineOutput, PublishedTable
 from celosia.tables.run import check_out_of_core, code_groups, grouped_names, released_names
 from celosia.tables.schema import Schema
@@ -116,13 +134,24 @@ def publish_on_engine(
         # alone; the second pass refuses a row whose combination the first has not counted, and
         # another total.
         groups = engine.count_groups(source, grouped_names(options))
-    with stopwatch.measure("coding"):
-        table = code_groups(groups, options, progress)
-    with stopwatch.measure("measuring"):
-        raw = _measured(engine, source, types.columns, groups, options)
-    protection = protect(table, options, progress, stopwatch)
-    progress(Step(Message("tables.stage.recoding_engine"), 0))
-    with ExitStack() as stack:
+
+    def identify(hashes: RecordHashes) -> pl.DataFrame:
+        progress(Step(Message("tables.stage.fingerprints"), 0))
+        with stopwatch.measure("reading"):
+            return engine.collect_batches(source, hashes, hashes.columns)
+
+    with (
+        ReleaseSeries.open(types.columns, options, identify, groups) as series,
+        ExitStack() as stack,
+    ):
+        if series is not None and series.split is not None:
+            groups = series.split.groups
+        with stopwatch.measure("coding"):
+            table = code_groups(groups, options, progress)
+        with stopwatch.measure("measuring"):
+            raw = _measured(engine, source, types.columns, groups, options)
+        protection = protect_in_series(series, table, options, progress, stopwatch)
+        progress(Step(Message("tables.stage.recoding_engine"), 0))
         with stopwatch.measure("recoding"):
             recoding = build_recoding_map(options.schema, groups, protection)
             draft = stack.enter_context(
@@ -134,14 +163,16 @@ def publish_on_engine(
                         rng=options.rng,
                         overwrite=overwrite,
                     ),
-                    recoding,
+                    recoding if series is None else series.as_counted(recoding),
                     keep=released_names(types, options.schema),
                     drop_suppressed=options.drop_suppressed,
                 )
             )
         with stopwatch.measure("measuring"):
             if raw is not None:
-                raw = raw.with_published(_published(draft, groups, protection, raw, options))
+                shown = _shown_in_groups(groups, protection, raw, options)
+                shown = shown or _published(engine, source, draft, recoding, options)
+                raw = raw.with_published(shown)
             statements = account("celosia.tables.publish_on", options, protection, raw)
         release = EngineRelease(
             engine=engine.name,
@@ -152,6 +183,8 @@ def publish_on_engine(
             timings=stopwatch.timings(),
             **statements,
         )
+        if series is not None:
+            series.record(protection, statements["provenance"])
         with stopwatch.measure("writing"):
             release.finish(draft, overwrite=overwrite)
     return replace(release, timings=stopwatch.timings())
@@ -165,27 +198,59 @@ def _measured(
     options: PublishOptions,
 ) -> RawColumns | None:
     """How far the raw columns single records out; the engine counts what is not grouped yet."""
+    unit = options.schema.unit_column
     if set(raw_names(names, options.schema)) <= set(groups.values.columns):
-        return measure_raw(names, options, count_in_groups(groups))
+        return measure_raw(names, options, count_in_groups(groups, unit))
 
     def count(sets: Sets) -> list[Uniqueness]:
-        return [Uniqueness.of(*engine.count_sizes(source, columns)) for columns in sets]
+        return [Uniqueness.of(*engine.count_sizes(source, columns, unit)) for columns in sets]
 
     return measure_raw(names, options, count)
 
 
-def _published(
-    draft: Draft, groups: Groups, protection: Protection, raw: RawColumns, options: PublishOptions
-) -> Uniqueness:
-    """How far all published columns single records out."""
+def _shown_in_groups(
+    groups: Groups, protection: Protection, raw: RawColumns, options: PublishOptions
+) -> Uniqueness | None:
+    """How far all published columns single records out, where this follows from the groups."""
     names = [column.name for column in raw.columns]
     if not set(names) <= set(groups.values.columns):
-        return Uniqueness.of(*draft.count_sizes())
-    # What is published of a row follows from its group.
+        return None
     shown = pl.Series(~(protection.hidden & options.drop_suppressed))
     cells = [*protection.released, *(groups.values[name] for name in names)]
     values = pl.DataFrame([series.filter(shown) for series in cells])
-    return count_in_groups(Groups(values, groups.sizes[shown.to_numpy()]))([values.columns])[0]
+    unit = options.schema.unit_column
+    if unit is None:
+        count = count_in_groups(Groups(values, groups.sizes[shown.to_numpy()]))
+    else:
+        count = count_in(values, groups.values[unit].filter(shown))
+    return count([values.columns])[0]
+
+
+def _published(
+    engine: TableEngine, source: Place, draft: Draft, recoding: RecodingMap, options: PublishOptions
+) -> Uniqueness:
+    """How far all published columns single records out, or people where these are counted."""
+    if options.schema.unit_column is None:
+        return Uniqueness.of(*draft.count_sizes())
+    # The people are not in what is written: the rows are recoded once more, to hashes.
+    function = partial(
+        _hash_published, recoding=recoding, schema=options.schema, drop=options.drop_suppressed
+    )
+    found = engine.collect_batches(source, function, {"row": pl.Int64(), "unit": pl.Int64()})
+    row, unit = (column.to_numpy().view(np.uint64) for column in found)
+    counter = CombinationCounter()
+    counter.add_hashes(row, unit, units=True)
+    return counter.uniqueness()
+
+
+def _hash_published(
+    rows: pl.DataFrame, *, recoding: RecodingMap, schema: Schema, drop: bool
+) -> pl.DataFrame:
+    """A hash of what each row publishes, and one of its person or household."""
+    released, units = recode_chunk(rows, recoding, schema, drop=drop)
+    assert units is not None, "people are counted"
+    made = {"row": hash_rows(released), "unit": hash_rows(units.to_frame())}
+    return pl.DataFrame({name: hashes.view(np.int64) for name, hashes in made.items()})
 
 
 def certificate_place(target: Place, certificate: str | Path | None) -> Path:

@@ -29,9 +29,10 @@ from celosia.engines import DuckDB, Groups
 from celosia.engines.shuffling import buckets_for, shuffle
 from celosia.frames import ReadKeywords
 from celosia.tables.account import account
+from celosia.tables.history.fingerprints import RecordHashes
+from celosia.tables.history.series import ReleaseSeries, protect_in_series
 from celosia.tables.models import Model
 from celosia.tables.options import PublishKeywords, PublishOptions
-from celosia.tables.protection import protect
 from celosia.tables.raw_columns import measure_raw, raw_sets
 from celosia.tables.recoding_map import build_recoding_map, recode_chunks
 from celosia.tables.release import FileRelease
@@ -100,36 +101,44 @@ def publish_to_file(
     counts = StreamCounts(
         lambda names: raw_sets(names, options),
         lambda: file.chunks(Message("tables.stage.raw_columns")),
+        options.schema.unit_column,
     )
     with stopwatch.measure("coding"):
         groups = _group(file, options, counts)
-        table = code_groups(groups, options, progress)
-    with stopwatch.measure("measuring"):
-        raw = measure_raw(counts.names, options, counts)
-    protection = protect(table, options, progress, stopwatch)
-    with stopwatch.measure("recoding"):
-        recoding = build_recoding_map(options.schema, groups, protection)
-    with tempfile.TemporaryDirectory(dir=goal.parent, prefix=f".{goal.stem}-") as folder:
+    with (
+        ReleaseSeries.open(counts.names, options, file.identify, groups) as series,
+        tempfile.TemporaryDirectory(dir=goal.parent, prefix=f".{goal.stem}-") as folder,
+    ):
+        if series is not None and series.split is not None:
+            groups = series.split.groups
+        with stopwatch.measure("coding"):
+            table = code_groups(groups, options, progress)
+        with stopwatch.measure("measuring"):
+            raw = measure_raw(counts.names, options, counts)
+        protection = protect_in_series(series, table, options, progress, stopwatch)
+        with stopwatch.measure("recoding"):
+            recoding = build_recoding_map(options.schema, groups, protection)
         draft = Path(folder) / f"release{''.join(goal.suffixes)}"
-        chunks = recode_chunks(
+        published = CombinationCounter()
+        recoded = recode_chunks(
             file.chunks(Message("tables.stage.recoding_file")),
             recoding,
             options.schema,
             drop=options.drop_suppressed,
         )
+        chunks = count_passing(recoded, None if raw is None else published)
         if not options.keep_order:
             buckets = buckets_for(protection.records, chunk_rows)
             chunks = shuffle(chunks, Path(folder), buckets, options.rng)
         chunks = stopwatch.measure_each("recoding", chunks)
-        published = CombinationCounter()
         with stopwatch.measure("writing"):
-            text_columns = _write(
-                chunks if raw is None else count_passing(chunks, published), draft
-            )
+            text_columns = _write(chunks, draft)
         with stopwatch.measure("measuring"):
             if raw is not None:
                 raw = raw.with_published(published.uniqueness())
             statements = account("celosia.tables.publish_file", options, protection, raw)
+        if series is not None:
+            series.record(protection, statements["provenance"])
         timings = stopwatch.timings()
         release = FileRelease(path=draft, text_columns=text_columns, timings=timings, **statements)
         with stopwatch.measure("writing"):
@@ -165,6 +174,10 @@ class _File:
             done += chunk.height
             yield chunk
             self.progress(Step(stage, done))
+
+    def identify(self, hashes: RecordHashes) -> pl.DataFrame:
+        """The hashes of all records, for the history of releases."""
+        return pl.concat(map(hashes, self.chunks(Message("tables.stage.fingerprints"))))
 
 
 def _group(file: _File, options: PublishOptions, counts: StreamCounts) -> Groups:

@@ -103,7 +103,8 @@ class CombinationCounter:
     """Counts the combinations of rows that come in chunks, by a hash of 64 bits each.
 
     Above `most` combinations it keeps those in an evenly drawn part of the hashes: all records of
-    a combination are kept or none, so their sizes stay true.
+    a combination are kept or none, so what is known of it stays true. Where the unit of each row
+    is given, people or households are counted instead of rows.
 
     >>> counter = CombinationCounter()
     >>> counter.add(pl.DataFrame({"sex": ["F", "M", "F"], "age": [30, 30, 30]}))
@@ -113,43 +114,66 @@ class CombinationCounter:
 
     def __init__(self, *, most: int = MOST_KEYS) -> None:
         self._most = most
-        self._records = 0
+        self._rows = 0
         self._halvings = 0
-        self._waiting: list[NDArray[np.uint64]] = []
+        self._waiting: list[_Owners] = []
         self._keys = np.empty(0, dtype=np.uint64)
-        self._sizes = np.empty(0, dtype=np.int64)
+        self._lowest = self._highest = self._keys  # of the owners of each combination
+        self._pairs: CombinationCounter | None = None
 
-    def add(self, rows: pl.DataFrame) -> None:
-        """Count some rows; all have the same columns."""
-        self._waiting.append(_hashed(rows))
-        self._records += rows.height
-        if sum(keys.size for keys in self._waiting) >= self._most:
+    def add(self, rows: pl.DataFrame, units: pl.Series | None = None) -> None:
+        """Count some rows; all have the same columns, and all have units or none has."""
+        keys = hash_rows(rows)
+        if units is None:  # each row is its own owner
+            owners = np.arange(self._rows, self._rows + rows.height, dtype=np.uint64)
+        else:
+            owners = hash_rows(units.to_frame())
+        self.add_hashes(keys, owners, units=units is not None)
+
+    def add_hashes(
+        self, keys: NDArray[np.uint64], owners: NDArray[np.uint64], *, units: bool
+    ) -> None:
+        """Count rows by the hashes of their combinations and of what they belong to."""
+        self._waiting.append((keys, owners, owners))
+        self._rows += keys.size
+        if units:
+            self._pairs = self._pairs or CombinationCounter(most=self._most)
+            pairs = hash_rows(pl.DataFrame([pl.Series("k", keys), pl.Series("u", owners)]))
+            self._pairs.add_hashes(pairs, pairs, units=False)
+        if sum(keys.size for keys, _, _ in self._waiting) >= self._most:
             self._merge()
 
     def _merge(self) -> None:
-        keys = np.concatenate([self._keys, *self._waiting])
-        sizes = np.ones(keys.size, dtype=np.int64)
-        sizes[: self._keys.size] = self._sizes
+        parts = zip((self._keys, self._lowest, self._highest), *self._waiting, strict=True)
+        keys, lowest, highest = map(np.concatenate, parts)
         self._waiting = []
         order = np.argsort(keys, kind="stable")
-        keys, sizes = keys[order], sizes[order]
-        last = _last_of_equals(keys)
-        keys, sizes = keys[last], np.diff(np.cumsum(sizes)[last], prepend=0)
+        keys = keys[order]
+        first = np.flatnonzero(np.append(keys.size > 0, keys[1:] != keys[:-1])[: keys.size])
+        keys = keys[first]
         kept = np.searchsorted(keys, np.uint64(2 ** (64 - self._halvings) - 1), side="right")
         while kept > self._most:
             self._halvings += 1
             kept = np.searchsorted(keys, np.uint64(2 ** (64 - self._halvings) - 1), side="right")
-        self._keys, self._sizes = keys[:kept], sizes[:kept]
+        if first.size:
+            lowest = np.minimum.reduceat(lowest[order], first)
+            highest = np.maximum.reduceat(highest[order], first)
+        self._keys, self._lowest, self._highest = keys[:kept], lowest[:kept], highest[:kept]
 
     def uniqueness(self) -> Uniqueness:
         """The figures of all rows, estimated where only a part was counted."""
         self._merge()
         scale = 2**self._halvings
+        records = self._rows if self._pairs is None else self._pairs.uniqueness().combinations
         return Uniqueness(
-            records=self._records,
-            combinations=min(self._records, self._keys.size * scale),
-            alone=min(self._records, int((self._sizes == 1).sum()) * scale),
+            records=records,
+            combinations=min(records, self._keys.size * scale),
+            alone=min(records, int((self._lowest == self._highest).sum()) * scale),
         )
+
+
+_Owners = tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint64]]
+"""Hashes of combinations, and the lowest and the highest of those that each belongs to."""
 
 
 class StreamCounts:
@@ -158,15 +182,18 @@ class StreamCounts:
     Args:
         wanted: the sets to measure on their first way, by the names of all columns.
         read: reads all chunks again, for sets that were not measured then.
+        unit: the column of the people or households to count instead of records.
     """
 
     def __init__(
         self,
         wanted: Callable[[Sequence[str]], Sets],
         read: Callable[[], Iterator[pl.DataFrame]],
+        unit: str | None = None,
     ) -> None:
         self._wanted = wanted
         self._read = read
+        self._unit = unit
         self._counters: dict[tuple[str, ...], CombinationCounter] = {}
         self.names: list[str] = []
         """The columns of the table, once a chunk has passed."""
@@ -197,26 +224,33 @@ class StreamCounts:
     def _count(
         self, chunk: pl.DataFrame, counters: Mapping[tuple[str, ...], CombinationCounter]
     ) -> None:
+        units = None if self._unit is None else chunk[self._unit]
         for names, counter in counters.items():
-            counter.add(pl.DataFrame([chunk[name] for name in names]))
+            counter.add(pl.DataFrame([chunk[name] for name in names]), units)
 
 
-def count_in(frame: pl.DataFrame) -> Count:
-    """Measures columns of a frame."""
+def count_in(frame: pl.DataFrame, units: pl.Series | None = None) -> Count:
+    """Measures columns of a frame; by people or households, where the unit of each row is given."""
 
     def measure(names: Sequence[str]) -> Uniqueness:
+        if units is not None:
+            counter = CombinationCounter(most=max(1, frame.height))
+            counter.add(pl.DataFrame([frame[name] for name in names]), units)
+            return counter.uniqueness()
         if len(names) == 1:
             sizes = frame[names[0]].unique_counts().to_numpy()
         else:
-            keys = np.sort(_hashed(pl.DataFrame([frame[name] for name in names])))
+            keys = np.sort(hash_rows(pl.DataFrame([frame[name] for name in names])))
             sizes = np.diff(_last_of_equals(keys), prepend=-1)
         return Uniqueness.of(sizes.astype(np.int64))
 
     return lambda sets: [measure(names) for names in sets]
 
 
-def count_in_groups(groups: Groups) -> Count:
-    """Measures columns by which an engine has grouped a table."""
+def count_in_groups(groups: Groups, unit: str | None = None) -> Count:
+    """Measures columns by which an engine has grouped a table, the unit among them if given."""
+    if unit is not None:
+        return count_in(groups.values, groups.values[unit])
 
     def measure(names: Sequence[str]) -> Uniqueness:
         places = [f"c{number}" for number in range(len(names))]
@@ -233,15 +267,16 @@ def count_in_groups(groups: Groups) -> Count:
 
 
 def count_passing(
-    chunks: Iterable[pl.DataFrame], counter: CombinationCounter
+    chunks: Iterable[tuple[pl.DataFrame, pl.Series | None]], counter: CombinationCounter | None
 ) -> Iterator[pl.DataFrame]:
-    """The same chunks, all their columns counted as they pass."""
-    for chunk in chunks:
-        counter.add(chunk)
+    """The same chunks without their units; all their columns are counted as they pass, if wanted."""
+    for chunk, units in chunks:
+        if counter is not None:
+            counter.add(chunk, units)
         yield chunk
 
 
-def _hashed(rows: pl.DataFrame) -> NDArray[np.uint64]:
+def hash_rows(rows: pl.DataFrame) -> NDArray[np.uint64]:
     """A hash for each row; columns get names of ours, for a user's may be patterns to Polars."""
     named = (pl.Categorical, pl.Enum)
     columns = [

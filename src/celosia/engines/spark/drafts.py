@@ -89,12 +89,13 @@ def _exchange(one: Path, other: Path) -> bool:
     return bool(done == 0)
 
 
-def count_sizes(rows: DataFrame, keys: Sequence[str]) -> SizeCounts:
-    """How many combinations of some columns are shared by how many rows."""
+def count_sizes(rows: DataFrame, keys: Sequence[str], unit: str | None = None) -> SizeCounts:
+    """How many combinations of some columns are shared by how many rows, or by how many units."""
+    from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
     def counted() -> DataFrame:
-        sizes = rows.groupBy(*keys).count()
-        return sizes.select(sizes["count"].alias("size")).groupBy("size").count()
+        size = F.count(F.lit(1)) if unit is None else F.count_distinct(unit)
+        return rows.groupBy(*keys).agg(size.alias("size")).groupBy("size").count()
 
     table = run(rows.sparkSession, lambda: counted().toArrow())
     return size_counts(pl.DataFrame(pl.from_arrow(table)))

@@ -259,12 +259,14 @@ class SparkTables(TableEngine):
         )
         return int(counted[0][0]), int(counted[0][1])
 
-    def count_sizes(self, source: Place, columns: Sequence[str]) -> SizeCounts:
+    def count_sizes(
+        self, source: Place, columns: Sequence[str], unit: str | None = None
+    ) -> SizeCounts:
         """Count the sizes of groups, see `TableEngine.count_sizes`."""
         names = list(self.columns(source))
         places = [place(names.index(name)) for name in columns]
-
-        found = count_sizes(self._scan(source), places)
+        units = None if unit is None else place(names.index(unit))
+        found = count_sizes(self._scan(source), places, units)
         self._check_unchanged(source)
         return found
 
@@ -321,25 +323,45 @@ class SparkTables(TableEngine):
         self, source: Place, output: Output, function: Batch, columns: Mapping[str, pl.DataType]
     ) -> Draft:
         """Write what a function makes of the rows, see `TableEngine.map_batches`."""
-        from pyspark.sql.types import StructField, StructType
-
-        types = self.columns(source)
-        fields = [
-            StructField(place(number), spark_type(name, kind))
-            for number, (name, kind) in enumerate(columns.items())
-        ]
         check_draws(function)
         word = token_hex(16)
-        mapping = partial(map_rows, function, types, dict(columns), word)
         if source not in self._rows:
             self._rows[source] = run(self._session, lambda: self._scan(source).count())
         parts = self._parts(self._rows[source])
 
         def released() -> DataFrame:
-            rows = map_arrow(self._scan(source), mapping, StructType(fields))
+            rows = self._mapped(source, function, columns, word)
             return sort_rows(rows, output.order, parts).toDF(*columns)
 
         return self._written(source, output, released, word=word)
+
+    def collect_batches(
+        self, source: Place, function: Batch, columns: Mapping[str, pl.DataType]
+    ) -> pl.DataFrame:
+        """What a function makes of the rows, see `TableEngine.collect_batches`."""
+        word = token_hex(16)
+        mapped = run(
+            self._session,
+            lambda: self._mapped(source, function, columns, word).toArrow(),
+            word=word,
+        )
+        self._check_unchanged(source)
+        found = pl.DataFrame(pl.from_arrow(mapped))
+        cast = (found.to_series(n).cast(kind) for n, kind in enumerate(columns.values()))
+        return pl.DataFrame(list(cast), schema=list(columns))
+
+    def _mapped(
+        self, source: Place, function: Batch, columns: Mapping[str, pl.DataType], word: str
+    ) -> DataFrame:
+        """What a function makes of the rows on the workers."""
+        from pyspark.sql.types import StructField, StructType
+
+        fields = [
+            StructField(place(number), spark_type(name, kind))
+            for number, (name, kind) in enumerate(columns.items())
+        ]
+        mapping = partial(map_rows, function, self.columns(source), dict(columns), word)
+        return map_arrow(self._scan(source), mapping, StructType(fields))
 
     def close(self) -> None:
         """Forget what was read; the Spark of the process runs on, for others may use it."""

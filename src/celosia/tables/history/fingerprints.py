@@ -6,7 +6,7 @@ tell whether somebody is in it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 
@@ -14,32 +14,68 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from celosia.engines.recoded_classes import one_zero
 from celosia.frames import as_text
 
 BYTES = 8
 """Two of 10 million fingerprints of 64 bits are equal by a chance of 3 in a million."""
 
 
+Identify = Callable[["RecordHashes"], pl.DataFrame]
+"""Applies a function to all rows of a source, wherever they are; their order is any."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordHashes:
+    """Keyed hashes of each row: of its record, of its unit, and of the group that an engine counts.
+
+    A record is known by its cells in the columns of the basis. Workers of an engine may run it.
+    """
+
+    basis: tuple[str, ...]
+    unit: str | None
+    groups: tuple[str, ...]
+    """The columns by which the source was grouped; none where each row is searched by itself."""
+    key: bytes = field(repr=False)
+
+    @property
+    def columns(self) -> dict[str, pl.DataType]:
+        """The names and types of what is made of each row."""
+        return dict.fromkeys(("record", "unit", "group"), pl.Int64())
+
+    def __call__(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """The hashes of some rows."""
+        record = _hashes([rows[name] for name in self.basis], self.key, b"record")
+        unit = record if self.unit is None else _hashes([rows[self.unit]], self.key, b"unit")
+        made = zip(self.columns, (record, unit, self.group(rows)), strict=True)
+        return pl.DataFrame({name: hashes.view(np.int64) for name, hashes in made})
+
+    def group(self, rows: pl.DataFrame) -> NDArray[np.uint64]:
+        """The hash of each row's group; -0.0 and 0.0 are one value."""
+        if not self.groups:
+            return np.zeros(rows.height, dtype=np.uint64)
+        cells = one_zero(pl.DataFrame([rows[name] for name in self.groups]))
+        return _hashes(list(cells), self.key, b"group")
+
+
 @dataclass(frozen=True, eq=False, slots=True)
 class Fingerprints:
-    """One of each record, and one of the unit that it belongs to."""
+    """One of each record, one of the unit that it belongs to, and one of its group."""
 
     records: NDArray[np.uint64] = field(repr=False)
     units: NDArray[np.uint64] = field(repr=False)
+    groups: NDArray[np.uint64] = field(repr=False)
 
+    @classmethod
+    def of(cls, identify: Identify, hashes: RecordHashes) -> Fingerprints:
+        """The fingerprints of all records of a source.
 
-def fingerprints(
-    frame: pl.DataFrame, basis: Sequence[str], unit_column: str | None, key: bytes
-) -> Fingerprints:
-    """The fingerprints of the records of a source.
-
-    A record is known by its cells in the columns of the basis; where several have the same ones
-    they are interchangeable, and numbered.
-    """
-    records = _numbered(_hashes([frame[name] for name in basis], key, b"record"), key)
-    if unit_column is None:
-        return Fingerprints(records, records)
-    return Fingerprints(records, _hashes([frame[unit_column]], key, b"unit"))
+        Where several records have the same cells they are interchangeable, and numbered.
+        """
+        found = identify(hashes)
+        record, unit, group = (found[name].to_numpy().view(np.uint64) for name in hashes.columns)
+        records = _numbered(record, hashes.key)
+        return cls(records, records if hashes.unit is None else unit, group)
 
 
 def _hashes(columns: Sequence[pl.Series], key: bytes, purpose: bytes) -> NDArray[np.uint64]:

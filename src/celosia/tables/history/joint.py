@@ -224,7 +224,7 @@ class JointRemainder(JointClassSize):
 def joint_models(
     table: CodedTable,
     joint: JointClasses,
-    records: NDArray[np.uint64],
+    before: NDArray[np.int64],
     required: int,
     *,
     whole: bool,
@@ -232,13 +232,12 @@ def joint_models(
     """The earlier joint class of each row as a column, and the models about it.
 
     Args:
-        table: the table to be published; its rows are single records.
+        table: the table to be published.
         joint: the joint classes of the earlier releases.
-        records: the fingerprints of the rows.
+        before: the one that all records of a row were in.
         required: how many units a joint class needs.
         whole: whether all rows are recoded at once, so that what is not kept is not shown.
     """
-    before = joint.of_records(records)
     numbers, value_of_row = np.unique(before, return_inverse=True)
     sizes = joint.sizes()
     # Classes without records of this table are of no concern; new records are number 0, or none.
@@ -250,7 +249,8 @@ def joint_models(
     is_large = is_new | ((sizes[places] if sizes.size else 0) >= required)
     least = np.where(is_large, required, 1)
     in_all = totals[place_of][places] if place_of.size else np.zeros(numbers.size, dtype=np.int64)
-    column = SensitiveColumn(EARLIER, np.bincount(value_of_row).astype(np.int64))
+    here = np.bincount(value_of_row, weights=table.counts).astype(np.int64)
+    column = SensitiveColumn(EARLIER, here)
     coded = CodedSensitive(column, value_of_row.astype(np.int32))
     models: list[SensitiveModel] = [JointClassSize(least=tuple(least.tolist()))]
     if whole and table.units is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
@@ -11,17 +11,66 @@ import polars as pl
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError, PrivacyError
+from celosia.core.progress import Progress
 from celosia.core.release import Provenance
+from celosia.core.timings import Stopwatch
+from celosia.engines import Groups
+from celosia.engines.tables import RecodingMap, changed_source
 from celosia.frames import encode
 from celosia.tables.coded_table import CodedTable
-from celosia.tables.history.fingerprints import Fingerprints, fingerprints
+from celosia.tables.history.fingerprints import Fingerprints, Identify, RecordHashes
 from celosia.tables.history.joint import NOT_SHOWN, JointClasses, JointOutcome, joint_models
 from celosia.tables.history.store import Entry, ReleaseHistory, StoredRelease
 from celosia.tables.models.units import UnitValues
 from celosia.tables.options import PublishOptions
-from celosia.tables.protection import Protection
+from celosia.tables.protection import Protection, protect
 from celosia.tables.schema import Role
 from celosia.tables.verification import promises_broken
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class SplitGroups:
+    """The groups of an engine, split where earlier releases tell their records apart."""
+
+    groups: Groups = field(repr=False)
+    before: NDArray[np.int64] = field(repr=False)
+    """The earlier joint class of the records of each."""
+    of_record: NDArray[np.int64] = field(repr=False)
+    """The place of each record's group among these."""
+    origin: NDArray[np.int64] = field(repr=False)
+    """The place of each among the groups that the engine counted."""
+
+    @classmethod
+    def of(
+        cls,
+        groups: Groups,
+        hashes: NDArray[np.uint64],
+        record_hashes: NDArray[np.uint64],
+        before: NDArray[np.int64],
+    ) -> SplitGroups:
+        """Split groups, by the hash of each of them, and the hash and joint class of each record.
+
+        Raises:
+            EngineError: CEL-E002 the records are not those that were counted.
+        """
+        order = np.argsort(hashes)
+        place = np.searchsorted(hashes[order], record_hashes).clip(max=hashes.size - 1)
+        group_of = order[place]
+        counted = np.bincount(group_of, minlength=hashes.size)
+        if (hashes[group_of] != record_hashes).any() or (counted != groups.sizes).any():
+            raise changed_source()
+        width = int(before.max(initial=NOT_SHOWN)) + 2
+        keys, of_record, sizes = np.unique(
+            group_of * width + before + 1, return_inverse=True, return_counts=True
+        )
+        origin = keys // width
+        first = groups.first_rows
+        split = Groups(
+            pl.DataFrame([each.gather(origin) for each in groups.values]),
+            sizes.astype(np.int64),
+            None if first is None else first[origin],
+        )
+        return cls(split, keys % width - 1, of_record, origin)
 
 
 @dataclass(frozen=True, eq=False, slots=True, kw_only=True)
@@ -36,11 +85,25 @@ class ReleaseSeries:
     own: Fingerprints = field(repr=False)
     required: int
     """The least that this release or an earlier one promises for its classes."""
+    split: SplitGroups | None = field(default=None, repr=False)
+    """What is searched, where an engine has grouped the source."""
 
     @classmethod
     @contextmanager
-    def open(cls, frame: pl.DataFrame, options: PublishOptions) -> Iterator[ReleaseSeries | None]:
-        """Open the history that the options name, if they name any; it is locked until the end.
+    def open(
+        cls,
+        names: Sequence[str],
+        options: PublishOptions,
+        identify: Identify,
+        groups: Groups | None = None,
+    ) -> Iterator[ReleaseSeries | None]:
+        """Open the history that the options name, if any; it is locked until the release is written.
+
+        Args:
+            names: the columns of the source.
+            options: what is asked of the release.
+            identify: applies a function to all rows of the source.
+            groups: the groups of the source, where not every row is searched by itself.
 
         Raises:
             InputError: CEL-P120 and CEL-P121 of the history, CEL-P122 the source is not as it was.
@@ -53,17 +116,32 @@ class ReleaseSeries:
             unit = options.schema.unit or "record"
             if any(entry.unit != unit for entry in entries):
                 raise InputError("CEL-P122.unit", unit=unit, before=entries[0].unit)
-            basis = history.basis(_basis(frame, options))
-            absent = [name for name in basis if name not in frame.columns]
+            basis = history.basis(_basis(names, options))
+            absent = [name for name in basis if name not in names]
             if absent:
                 raise InputError("CEL-P122.column", column=absent[0])
+            before = history.joint()
+            hashes = RecordHashes(
+                basis=basis,
+                unit=options.schema.unit_column,
+                groups=() if groups is None else tuple(groups.values.columns),
+                key=history.key,
+            )
+            own = Fingerprints.of(identify, hashes)
+            split = None
+            if groups is not None:
+                of_groups = hashes.group(groups.values)
+                split = SplitGroups.of(
+                    groups, of_groups, own.groups, before.of_records(own.records)
+                )
             yield cls(
                 history=history,
                 options=options,
                 earlier=len(entries),
-                before=history.joint(),
-                own=fingerprints(frame, basis, options.schema.unit_column, history.key),
+                before=before,
+                own=own,
                 required=min([options.smallest, *(entry.required for entry in entries)]),
+                split=split,
             )
 
     @property
@@ -80,9 +158,8 @@ class ReleaseSeries:
         if not self.earlier or self.required < 2 or chosen:
             return table, self.options
         lattice = self.options.method == "lattice" and not self.options.local
-        column, models = joint_models(
-            table, self.before, self.own.records, self.required, whole=lattice
-        )
+        rows = self.before.of_records(self.own.records) if self.split is None else self.split.before
+        column, models = joint_models(table, self.before, rows, self.required, whole=lattice)
         units = table.units
         if units is not None:
             values = UnitValues.of_rows(column.column, units.of_row, column.value_of_row)
@@ -111,7 +188,7 @@ class ReleaseSeries:
         return replace(protection, joint=outcome, crowd_fails=crowd)
 
     def record(self, protection: Protection, provenance: Provenance) -> None:
-        """Write the release into the history, before it leaves."""
+        """Write the release into the history, for good and before it leaves."""
         class_of = self._classes(protection)
         levels = protection.levels or (None,) * len(protection.columns)
         entry = Entry(
@@ -127,6 +204,12 @@ class ReleaseSeries:
             joint=None if protection.joint is None else protection.joint.as_dict(),
         )
         self.history.add(StoredRelease(entry, self.own.records, self.own.units, class_of))
+        self.history.commit()
+
+    def as_counted(self, recoding: RecodingMap) -> RecodingMap:
+        """A recoding of the split groups, for the engine that knows those it counted."""
+        assert self.split is not None, "a recoding is for engines"
+        return replace(recoding, groups=self.split.origin[recoding.groups])
 
     def _classes(self, protection: Protection) -> NDArray[np.int64]:
         """The class of each record by the labels that it shows; suppressed ones are in none.
@@ -146,11 +229,29 @@ class ReleaseSeries:
             joined = np.zeros(hidden.size, dtype=np.bool_)
         else:
             joined = np.isin(class_of, np.unique(class_of[~hidden]))
-        return np.where(hidden & ~joined, NOT_SHOWN, class_of)
+        found = np.where(hidden & ~joined, NOT_SHOWN, class_of)
+        return found if self.split is None else found[self.split.of_record]
 
 
-def _basis(frame: pl.DataFrame, options: PublishOptions) -> tuple[str, ...]:
+def protect_in_series(
+    series: ReleaseSeries | None,
+    table: CodedTable,
+    options: PublishOptions,
+    progress: Progress,
+    stopwatch: Stopwatch,
+) -> Protection:
+    """As `protect`, planned and measured together with the earlier releases, if a history is kept.
+
+    Raises:
+        PrivacyError: CEL-P123 joint classes would be too small, and nobody has accepted that.
+    """
+    if series is None:
+        return protect(table, options, progress, stopwatch)
+    return series.measured(table, protect(*series.plan(table), progress, stopwatch))
+
+
+def _basis(names: Sequence[str], options: PublishOptions) -> tuple[str, ...]:
     """The columns by which a record is known from one release to the next."""
-    names = options.schema.named(Role.IDENTIFIER)
-    one_record_each = options.schema.unit is None and len(names) > 0
-    return names if one_record_each else tuple(frame.columns)
+    identifiers = options.schema.named(Role.IDENTIFIER)
+    one_record_each = options.schema.unit is None and len(identifiers) > 0
+    return identifiers if one_record_each else tuple(names)

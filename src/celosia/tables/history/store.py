@@ -148,13 +148,9 @@ class ReleaseHistory:
                 connection.execute("PRAGMA synchronous = FULL")
                 connection.execute("BEGIN" if read_only else "BEGIN IMMEDIATE")
                 history._prepare(place, read_only=read_only)
-            try:
-                yield history
-            except BaseException:
-                connection.execute("ROLLBACK")
-                raise
+            yield history
             with _ours(place):
-                connection.execute("COMMIT")
+                history.commit()
         finally:
             connection.close()
 
@@ -213,6 +209,11 @@ class ReleaseHistory:
             "INSERT INTO releases (facts, records, units, classes, hash) VALUES (?, ?, ?, ?, ?)",
             (facts, *blobs, self._link(self._head(), facts, blobs)),
         )
+
+    def commit(self) -> None:
+        """Let what was added count from now on, and others write; without it nothing was added."""
+        if self._connection.in_transaction:
+            self._connection.execute("COMMIT")
 
     def broken_links(self) -> list[int]:
         """The numbers, from 1, of entries that are not as they were written."""
