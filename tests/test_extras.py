@@ -18,6 +18,7 @@ from celosia.datasets import city
 from celosia.engines.postgres import PostgresEngine
 from celosia.engines.postgres_tables import PostgresTables
 from celosia.engines.spark import spark_session
+from celosia.frames import read
 from celosia.frames.formats import ReadOptions
 from celosia.frames.statistical import read_statistical
 from celosia.lab.sparql.small_graphs import asked_frequency
@@ -45,6 +46,7 @@ def _rare_words() -> object:
 USES: list[tuple[str, str, str, Callable[[], object]]] = [
     ("documents", "pikepdf", "CEL-N004", lambda: write_pages(["text"])),
     ("documents", "pypdf", "CEL-N004", lambda: shown_text(b"%PDF-")),
+    ("mysql", "pymysql", "CEL-F029", lambda: read("mysql://nobody@127.0.0.1:1/x", query="t")),
     ("places", "h3", "CEL-J015", lambda: place_levels(city(2, 1).traces, "h3")),
     ("postgres", "psycopg", "CEL-E015", lambda: PostgresEngine(SERVER)),
     ("postgres", "psycopg", "CEL-E015", lambda: PostgresTables(SERVER)),

@@ -44,6 +44,22 @@ def test_a_complementary_release_is_refused_and_the_history_shows_the_others(
     assert not any(value in held for value in (b"Person-", b"town-", b"flu"))
 
 
+def test_files_in_chunks_and_engines_go_on_with_the_same_history(people: Path, run: Run) -> None:
+    pl.read_csv("people.csv").write_parquet("people.parquet")
+    options = (*ROLES, "--k", 6, "--history", "people.history", "--json")
+    run(*PUBLISH, "--history", "people.history", "--level", "town=1", "-o", "one.csv")
+    streamed = run("publish", "people.csv", *options, "--stream", "-o", "two.csv")
+    engine = ("--engine", "duckdb", "-o", "three.parquet")
+    joints = [
+        json.loads(each.out)["data"]["measures"]["solution"]["joint"]
+        for each in (streamed, run("publish", "people.parquet", *options, *engine))
+    ]
+    assert [(each["earlier"], each["known"], each["smallest"]) for each in joints] == [
+        (1, 72, 12), (2, 72, 12)
+    ]  # fmt: skip
+    assert run("history", "verify", "people.history").code == 0
+
+
 def test_a_risk_is_accepted_in_writing_only(people: Path, run: Run) -> None:
     history = ("--history", "people.history")
     run(*PUBLISH, *history, "--level", "town=1", "-o", "one.csv")

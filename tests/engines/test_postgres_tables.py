@@ -14,6 +14,8 @@ import polars as pl
 import pytest
 from tests.engines.server import postgres_server
 from tests.engines.tables import CELLS, as_rows, same_rows, table_of
+from tests.engines.visits import SCHEMA as VISITS
+from tests.engines.visits import check_series, visits
 
 from celosia import EngineError, InputError, KAnonymity, Role, Schema, Seeded, datasets, frames
 from celosia.core.progress import Step
@@ -21,6 +23,7 @@ from celosia.engines import PostgresTables, postgres_tables
 from celosia.engines.postgres_types import server_type
 from celosia.engines.tables import Output
 from celosia.tables import DistinctDiversity, publish, publish_on
+from celosia.tables.release import PublishedTable
 
 psycopg = pytest.importorskip("psycopg", reason="psycopg is not installed")
 
@@ -100,6 +103,22 @@ def test_a_server_gives_the_rows_and_figures_that_memory_gives(  # noqa: PLR0917
     assert same_rows(fetched(owner, "raw.safe", whole.data), whole.data)
     assert same_rows(frames.read(tmp_path / "safe.parquet"), whole.data)
     assert table.rows_written == whole.data.height
+    assert left_over(owner) == []
+
+
+def test_people_are_counted_and_a_history_is_kept_as_in_memory(
+    postgres: str, owner: Any, tmp_path: Path
+) -> None:
+    store(owner, "visits", visits())
+
+    def run(**how: Any) -> PublishedTable:
+        with PostgresTables(postgres) as engine:
+            paper = tmp_path / "visits.cert.json"
+            return publish_on(
+                engine, "visits", "safe_visits", VISITS, KAnonymity(5), certificate=paper, **how
+            )
+
+    check_series(run, tmp_path)
     assert left_over(owner) == []
 
 

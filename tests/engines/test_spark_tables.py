@@ -19,6 +19,8 @@ import pyarrow as pa
 import pytest
 from polars.testing import assert_frame_equal
 from pyarrow import parquet
+from tests.engines.visits import SCHEMA as VISITS
+from tests.engines.visits import check_series, visits
 from tests.spark import on_spark, spark
 
 from celosia import KAnonymity, datasets
@@ -29,6 +31,7 @@ from celosia.engines.spark.paths import draft_name, forget
 from celosia.engines.spark.tables import SparkTables, check_draws
 from celosia.engines.tables import ColumnMap, Output, RecodingMap
 from celosia.tables import publish
+from celosia.tables.release import PublishedTable
 from celosia.tables.run_on_engine import publish_on
 
 if TYPE_CHECKING:
@@ -116,6 +119,17 @@ def test_a_release_on_spark_is_the_one_in_memory(
     assert sorted(each.name for each in tmp_path.iterdir()) == [
         "raw", "safe.parquet", "safe.parquet.cert.json",
     ]  # fmt: skip
+
+
+def test_people_are_counted_and_a_history_is_kept_as_in_memory(
+    engine: SparkTables, tmp_path: Path
+) -> None:
+    source = written(visits(), tmp_path / "raw")
+
+    def run(**how: Any) -> PublishedTable:
+        return publish_on(engine, source, tmp_path / "safe", VISITS, KAnonymity(5), **how)
+
+    check_series(run, tmp_path, refusal=False)
 
 
 def test_every_type_of_cell_and_name_comes_through(engine: SparkTables, tmp_path: Path) -> None:

@@ -198,8 +198,8 @@ class DuckDBTables(TableEngine):
         """Count the sizes of groups, see `TableEngine.count_sizes`."""
         found = self._relation(source)
         keys = ", ".join(map(found.column, columns))
-        counted = "*" if unit is None else f"DISTINCT {found.column(unit)}"
-        query = sizes_query(found.text, keys, counted)
+        units = "*" if unit is None else f"DISTINCT {found.column(unit)}"
+        query = sizes_query(found.text, keys, units)
         counted = pl.DataFrame(self._connection.execute(query).to_arrow_table())
         found.check_unchanged()
         return size_counts(counted)

@@ -173,7 +173,8 @@ class TableEngine(ABC):
     ) -> SizeCounts:
         """How many combinations of some columns are shared by how many rows, or by how many units.
 
-        A unit is a value of the column `unit`, such as a person. Equal means what it means for `count_groups`; no combination leaves the engine.
+        A unit is a value of the column `unit`, such as a person. Equal means what it means for
+        `count_groups`; no combination leaves the engine.
         """
 
     @abstractmethod

@@ -1,5 +1,7 @@
 """Tables and queries of databases as frames: SQLite files, SQLAlchemy addresses and ADBC drivers.
 
+MySQL and MariaDB are read by PyMySQL, which is pure Python.
+
 Nothing is written to the database: a file is opened to be read, and no transaction is committed.
 What a database says of a failure may quote cells, so that only its kind is told.
 """
@@ -19,6 +21,9 @@ from celosia.frames.conversion import as_frame
 
 _NAME = re.compile(r"\w+(\.\w+)*")
 _SELECT = re.compile(r"\s*(SELECT|WITH|VALUES|TABLE)\b[^;]*;?\s*", re.IGNORECASE)
+_INTO = re.compile(r"\bINTO\b", re.IGNORECASE)
+"""A SELECT with it writes: a table, or a file of the server."""
+_MYSQL = re.compile(r"(mysql|mariadb)://")
 _TABLES = (
     "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%'"
 )
@@ -53,10 +58,10 @@ def read_address(address: str, query: str | None) -> pl.DataFrame:
         raise InputError("CEL-F030.none")
     if address.startswith("adbc+"):
         return _by_adbc(address.removeprefix("adbc+"), _select(query))
-    return _frame(*_by_sqlalchemy(address, _select(query)))
+    return _frame(*_by_sqlalchemy(_MYSQL.sub(r"\1+pymysql://", address), query))
 
 
-def _select(query: str) -> str:
+def _select(query: str, mark: str = '"') -> str:
     """A SELECT: the one given, or one for the table that is named; no other statement.
 
     Some databases commit a DROP by themselves, so that not to commit would not be enough.
@@ -65,15 +70,15 @@ def _select(query: str) -> str:
     'SELECT * FROM "census"."people"'
     """
     if _NAME.fullmatch(query) is None:
-        if _SELECT.fullmatch(query) is None:
+        if _SELECT.fullmatch(query) is None or _INTO.search(query):
             raise InputError("CEL-F030.statement")
         return query
-    return _all_of(*query.split("."))
+    return _all_of(*query.split("."), mark=mark)
 
 
-def _all_of(*parts: str) -> str:
-    """A SELECT of a table, by the parts of its name."""
-    quoted = ".".join('"' + part.replace('"', '""') + '"' for part in parts)
+def _all_of(*parts: str, mark: str = '"') -> str:
+    """A SELECT of a table, by the parts of its name and the mark that quotes names."""
+    quoted = ".".join(mark + part.replace(mark, mark * 2) + mark for part in parts)
     return f"SELECT * FROM {quoted}"  # noqa: S608 - quoted
 
 
@@ -102,7 +107,7 @@ def _run(connect: Callable[[], Any], statement: str, key: str, **fields: object)
     raise InputError(key, **fields | {"reason": failed})
 
 
-def _by_sqlalchemy(address: str, statement: str) -> Rows:
+def _by_sqlalchemy(address: str, query: str) -> Rows:
     from sqlalchemy import create_engine, make_url, text
     from sqlalchemy.exc import NoSuchModuleError, SQLAlchemyError
 
@@ -111,14 +116,18 @@ def _by_sqlalchemy(address: str, statement: str) -> Rows:
         engine = create_engine(make_url(address))
     except (SQLAlchemyError, ImportError, ValueError) as error:
         missing = isinstance(error, NoSuchModuleError | ImportError)
-        failed = "CEL-F029.driver" if missing else "CEL-F030.address"
+        driver = "CEL-F029.mysql" if "+pymysql:" in address else "CEL-F029.driver"
+        failed = driver if missing else "CEL-F030.address"
     if failed is not None:
         raise InputError(failed, scheme=address.split(":", maxsplit=1)[0])
+    mark = "`" if engine.dialect.name in ("mysql", "mariadb") else '"'
+    # Text of a colon and a name would be taken for a parameter.
+    statement = text(_select(query, mark).replace(":", "\\:"))
     try:
         with engine.connect() as connection:
-            found = connection.execute(text(statement))
+            found = connection.execute(statement)
             return list(found.keys()), [tuple(row) for row in found]
-    except SQLAlchemyError as error:
+    except (SQLAlchemyError, RuntimeError) as error:  # the latter where PyMySQL misses a package
         failed = type(error).__name__
     finally:
         engine.dispose()

@@ -63,7 +63,8 @@ def read(
         path: a file ending in .csv, .tsv, .txt (also with .gz), .parquet, .arrow, .feather, .ipc,
             .jsonl, .ndjson or .xlsx; of SPSS (.sav, .zsav, .por), Stata (.dta) or SAS (.sas7bdat,
             .xpt); of SQLite (.sqlite, .sqlite3, .db); or the address of a database:
-            `postgresql://...` for SQLAlchemy, `adbc+DRIVER:URI` for a driver of ADBC.
+            `postgresql://...` for SQLAlchemy, `mysql://...` or `mariadb://...` for PyMySQL,
+            `adbc+DRIVER:URI` for a driver of ADBC.
         format: the format, where the name does not say it.
         delimiter: of delimited text; found out if left open.
         encoding: of delimited text; found out if left open.

@@ -41,6 +41,21 @@ def test_chunks_are_counted_as_a_whole(rows: list[tuple[object, ...]], chunk: in
     assert count_in(frame)([["b"]])[0] == plain([(b,) for _, b in rows])
 
 
+@given(cells, st.integers(1, 5), st.integers(1, 9))
+def test_people_are_counted_once_for_each_combination(
+    rows: list[tuple[object, ...]], chunk: int, people: int
+) -> None:
+    frame = pl.DataFrame(rows, schema={"a": pl.Int64, "b": pl.String}, orient="row")
+    units = pl.Series("unit", [f"p{number % people}" for number in range(len(rows))])
+    counter = CombinationCounter(most=7 * 5)
+    for part in frame.with_columns(units).iter_slices(chunk):
+        counter.add(part.drop("unit"), part["unit"])
+    pairs = {(*row, unit) for row, unit in zip(rows, units, strict=True)}
+    expected = plain([(a, b) for a, b, _ in pairs])
+    assert counter.uniqueness() == expected
+    assert count_in(frame, units)([["a", "b"]])[0] == expected
+
+
 def test_groups_of_an_engine_are_counted_by_their_sizes() -> None:
     rows = [(n % 7, "x" if n % 3 else None) for n in range(50)] + [(99, "y")]
     frame = pl.DataFrame(rows, schema=["a", "b"], orient="row")

@@ -10,15 +10,22 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.engines.visits import SCHEMA as VISITS
+from tests.engines.visits import Publisher, check_series, visits
 
 from celosia import KAnonymity, tables
-from celosia.core.errors import InputError, PrivacyError, PrivacyWarning
+from celosia.core.errors import Cancelled, EngineError, InputError, PrivacyError, PrivacyWarning
+from celosia.core.progress import Step
+from celosia.engines import DuckDBTables, Groups
 from celosia.tables import DistinctDiversity, Hierarchy, Schema
 from celosia.tables.history import ReleaseHistory
+from celosia.tables.history.series import SplitGroups
+from celosia.tables.release import PublishedTable
 
 PATHS = [(f"{a}{b}", f"{a}?", "*") for a in "012" for b in "01"]
 LABEL = {path[0]: path for path in PATHS}
@@ -286,12 +293,51 @@ def test_records_without_identifiers_are_known_by_their_cells(tmp_path: Path) ->
     assert (joint.earlier, joint.known) == (1, 72)
 
 
-def test_files_and_engines_refuse_a_history(tmp_path: Path) -> None:
-    source = tmp_path / "x.parquet"
+@pytest.fixture(params=["file", "engine"])
+def elsewhere(request: pytest.FixtureRequest, tmp_path: Path) -> Publisher:
+    source, target = tmp_path / "raw.parquet", tmp_path / "safe.parquet"
+    visits().write_parquet(source)
+
+    def run(**how: Any) -> PublishedTable:
+        if request.param == "file":
+            return tables.publish_file(source, target, VISITS, KAnonymity(5), chunk_rows=50, **how)
+        with DuckDBTables() as engine:
+            return tables.publish_on(engine, source, target, VISITS, KAnonymity(5), **how)
+
+    return run
+
+
+def test_files_and_engines_are_published_in_the_same_series(
+    elsewhere: Publisher, tmp_path: Path
+) -> None:
+    check_series(elsewhere, tmp_path)
+
+
+def test_a_release_that_is_refused_or_fails_is_not_in_the_history(tmp_path: Path) -> None:
+    source, target = tmp_path / "raw.parquet", tmp_path / "safe.csv"
     table(PEOPLE).write_parquet(source)
-    with pytest.raises(InputError) as refused:
-        tables.publish_file(
-            source, tmp_path / "y.parquet", BY_ID, KAnonymity(2), history=tmp_path / "l"
-        )
-    assert refused.value.code == "CEL-P111"
-    assert not (tmp_path / "l").exists()
+    history = tmp_path / "x.history"
+    tables.publish_file(source, target, BY_ID, KAnonymity(6), history=history)
+
+    def cancel(step: Step) -> None:
+        if "recoding" in getattr(step.stage, "key", ""):
+            raise Cancelled
+
+    with pytest.raises(Cancelled):
+        tables.publish_file(source, target, BY_ID, KAnonymity(6), history=history, progress=cancel)
+    with ReleaseHistory.open(history) as book:
+        assert len(book.entries()) == 1
+
+
+def test_rows_that_were_not_counted_are_not_taken_for_others() -> None:
+    groups = Groups(pl.DataFrame({"x": ["a", "b"]}), np.array([2, 1]))
+    hashes = np.array([7, 5], dtype=np.uint64)
+    before = np.array([0, 0, -1])
+    split = SplitGroups.of(groups, hashes, np.array([7, 5, 7], dtype=np.uint64), before)
+    assert split.groups.values["x"].to_list() == ["a", "a", "b"]
+    assert (split.before.tolist(), split.of_record.tolist()) == ([-1, 0, 0], [1, 2, 0])
+    for strange in ([7, 5, 6], [7, 5, 5], [7, 5]):
+        with pytest.raises(EngineError):
+            SplitGroups.of(
+                groups, hashes, np.array(strange, dtype=np.uint64), before[: len(strange)]
+            )

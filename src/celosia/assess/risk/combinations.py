@@ -269,7 +269,7 @@ def count_in_groups(groups: Groups, unit: str | None = None) -> Count:
 def count_passing(
     chunks: Iterable[tuple[pl.DataFrame, pl.Series | None]], counter: CombinationCounter | None
 ) -> Iterator[pl.DataFrame]:
-    """The same chunks without their units; all their columns are counted as they pass, if wanted."""
+    """The same chunks without their units, all their columns counted as they pass if wanted."""
     for chunk, units in chunks:
         if counter is not None:
             counter.add(chunk, units)

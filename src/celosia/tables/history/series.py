@@ -97,7 +97,7 @@ class ReleaseSeries:
         identify: Identify,
         groups: Groups | None = None,
     ) -> Iterator[ReleaseSeries | None]:
-        """Open the history that the options name, if any; it is locked until the release is written.
+        """Open the history that the options name, if any; it is locked until a release is recorded.
 
         Args:
             names: the columns of the source.
