@@ -275,3 +275,16 @@ def test_epsilon_has_a_short_option_everywhere(path: tuple[str, ...]) -> None:
         command = command.commands[name]
     for option in command.params:
         assert "--epsilon" not in option.opts or "-e" in option.opts
+
+
+def test_every_command_that_takes_an_epsilon_takes_it_by_a_letter_too() -> None:
+    found = {}
+    for path in COMMANDS:
+        command: Any = parsers(app)
+        for name in path:
+            command = command.commands[name]
+        for option in command.params:
+            if option.name == "epsilon" or "-e" in option.opts:
+                found[" ".join(path)] = sorted(option.opts)
+    assert len(found) >= 25
+    assert {path: names for path, names in found.items() if names != ["--epsilon", "-e"]} == {}

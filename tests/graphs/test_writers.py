@@ -121,11 +121,31 @@ def test_what_a_format_cannot_hold_is_refused_unless_allowed(tmp_path: Path, kin
     assert read(path).graph.size == 10
 
 
-def test_isolated_vertices_are_not_lost_silently(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="2 vertices without an edge"):
-        write(Graph.of([(0, 1)], order=4), tmp_path / "a.csv")
-    write(Graph.of([(0, 1)], order=4), tmp_path / "a.net")
-    assert read(tmp_path / "a.net").graph.order == 4
+@pytest.mark.parametrize("ending", ["csv", "tsv", "edges", "net"])
+@pytest.mark.parametrize("labels", [None, ["b", "a, b", "c", "d"], [7, 5, 3, 10**12]], ids=str)
+def test_isolated_vertices_are_kept(
+    tmp_path: Path, ending: str, labels: list[str | int] | None
+) -> None:
+    if labels is not None and ending == "edges":
+        labels = [str(each).replace(", ", "") for each in labels]
+    names = None if labels is None else pl.Series(labels)
+    path = tmp_path / f"a.{ending}"
+    write(Graph.of([(0, 2)], order=4, labels=names), path)
+    reading = read(path)
+    assert (reading.graph.order, reading.graph.size, reading.graph.isolated) == (4, 1, 2)
+    assert not reading.ignored
+    if names is not None and reading.graph.labels is not None:
+        assert set(map(str, reading.graph.labels)) == set(map(str, names))
+
+
+def test_a_list_without_any_edge_is_refused_and_a_bad_line_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="4 vertices without an edge"):
+        write(Graph.of([], order=4), tmp_path / "a.csv")
+    for line in (b"#isolated ", b"#isolated \xff"):
+        (tmp_path / "a.edges").write_bytes(b"a b\n" + line + b"\n")
+        with pytest.raises(InputError) as error:
+            read(tmp_path / "a.edges")
+        assert error.value.code == "CEL-G003"
 
 
 BAD = [

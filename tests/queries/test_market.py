@@ -157,7 +157,8 @@ def test_invoices_and_shares_follow_the_ledger(tmp_path: Path) -> None:
         records, spent = vault.ledger.history(), vault.ledger.spent
         vault.ledger.verify()
     assert first.rows == again.rows == copy.rows
-    assert first.price == "price in money: 15.50 EUR"
+    assert first.price == copy.price == "price in money: 15.50 EUR"
+    assert again.price == "price in money: nothing is charged for a repeated answer"
     assert spent.as_dict()["epsilon"] == 0.5  # a copy costs money, and no budget
     mine, hers = (make_invoice(vault.policy, records, analyst=who) for who in ("ana", "eva"))
     assert [each.as_dict()["total"] for each in (mine, hers)] == ["15.50", "15.50"]
@@ -184,8 +185,9 @@ def test_a_free_copy_is_not_invoiced(tmp_path: Path) -> None:
     policy = selling(repeated="free")
     with opened(shop(Random(1)), tmp_path, policy) as vault:
         vault.sql(QUESTION, epsilon=0.5, analyst="ana")
-        vault.sql(QUESTION, epsilon=0.5, analyst="eva")
+        copy = vault.sql(QUESTION, epsilon=0.5, analyst="eva")
         records = vault.ledger.history()
+    assert copy.price == "price in money: nothing is charged for a repeated answer"
     assert not make_invoice(policy, records, analyst="eva").sales
 
 

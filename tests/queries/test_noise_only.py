@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from math import log
+from dataclasses import replace
+from math import inf, log
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -158,3 +159,40 @@ def test_one_number_tells_its_bar_in_a_line(tmp_path: Path) -> None:
     assert "noise only" in answer.report(tmp_path / "r.html").read_text("utf-8")
     assert "stored, first answered at 20" in str(again)
     assert "stored" not in str(answer)
+
+
+KINDS = ("COUNT(*)", "COUNT(DISTINCT person)", "SUM(price)", "AVG(price)", "STDDEV_POP(balance)")
+
+
+@pytest.mark.parametrize("caps", [{}, {"orders__person": 9}], ids=["chosen", "declared"])
+def test_a_number_is_never_outside_of_its_interval(tmp_path: Path, caps: dict[str, int]) -> None:
+    policy = capped(BY_ROW, **caps) if caps else None
+    rows = shop(Random(5), people=8, orders=9)
+    with opened(rows, tmp_path, *([policy] if policy else [])) as vault:
+        for kind in KINDS:
+            for number in range(4):
+                query = f"SELECT {kind} AS n FROM orders WHERE price > {-1 - number}"
+                answer = vault.sql(query, epsilon=0.05)
+                bounds = answer.interval()
+                if bounds is not None and answer.value is not None:
+                    assert bounds[0] <= answer.value <= bounds[1]
+
+
+def test_an_end_far_beyond_the_noise_is_left_open(tmp_path: Path) -> None:
+    with opened(shop(Random(1)), tmp_path) as vault:
+        made = vault.sql("SELECT COUNT(*) AS n FROM orders", epsilon=1)
+    wide = replace(
+        made,
+        rows=[{"n": 150}],
+        intervals=[{"n": (110.0, 5e8)}],
+        noise=[{"n": 43.0}],
+        caps={"orders": 9},
+    )
+    assert wide.shown_intervals == [{"n": (110.0, inf)}]
+    assert "at least 110" in str(wide)
+    assert "500,000,000" not in str(wide)
+    assert wide.measures()["intervals"] == [{"n": [110.0, 5e8]}]  # all that is known
+    low = replace(wide, intervals=[{"n": (-5e8, 200.0)}])
+    assert "at most 200" in str(low)
+    near = replace(wide, intervals=[{"n": (110.0, 4000.0)}])
+    assert near.shown_intervals == near.intervals

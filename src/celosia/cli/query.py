@@ -358,7 +358,7 @@ def _show_rows(answer: QueryAnswer) -> None:
         say("cli.query.noise", percent=percent),
     )
     header = [word for name in names for word in (name, *compress(titles, extra[name]))]
-    shown = zip(answer.rows[:MOST_SHOWN], answer.intervals, answer.noise_only, strict=False)
+    shown = zip(answer.rows[:MOST_SHOWN], answer.shown_intervals, answer.noise_only, strict=False)
     rows = [
         [
             cell
@@ -392,6 +392,8 @@ def _ends(bounds: Any) -> str:
     if bounds is None:
         return say("cli.word.not_public")
     low, high = (_cell(end) if isfinite(end) else None for end in bounds)
+    if high is None and low is None:
+        return say("cli.query.no_useful_bound")
     if high is None:
         return say("cli.query.at_least", bound=low)
     if low is None:

@@ -82,7 +82,7 @@ def write(
             if separator is None:
                 _WRITERS[kind](graph, stream)
             else:
-                write_edge_list(graph, stream, separator=separator)
+                write_edge_list(graph, stream, separator=separator, with_isolated=beside is None)
 
 
 def _vertex_table(graph: Graph) -> pl.DataFrame:
@@ -95,9 +95,8 @@ def _vertex_table(graph: Graph) -> pl.DataFrame:
 
 def _refuse_loss(graph: Graph, kind: Format, *, with_vertices: bool) -> None:
     lost: list[Message] = []
-    isolated = graph.isolated
-    if kind in _SEPARATORS and not with_vertices:
-        lost += [Message("graphs.lost.isolated", count=isolated)] if isolated else []
+    if kind in _SEPARATORS and not with_vertices and not graph.size and graph.order:
+        lost.append(Message("graphs.lost.isolated", count=graph.order))  # a list without any edge
     if (kind in _SEPARATORS and not with_vertices) or kind == "pajek":
         lost += [Message("graphs.lost.attributes")] if graph.attributes is not None else []
     if kind == "pajek" and graph.edge_attributes is not None:

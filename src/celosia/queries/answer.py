@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from math import isfinite
+from math import inf, isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -23,6 +23,8 @@ Row = dict[str, Any]
 Interval = tuple[float, float] | None
 Intervals = list[dict[str, Interval]]
 Errors = list[dict[str, float | None]]
+FAR = 1000
+"""Times the noise at which an end of an interval says nothing to a reader."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,7 +62,7 @@ class QueryAnswer(Release):
     answered: str | None = None
     """When it was first given; None where nothing was spent."""
     price: str | None = None
-    """The list price in money, where the policy has a market."""
+    """What it costs in money, or that nothing was charged, where the policy has a market."""
     at: Callable[[float], Intervals] | None = field(default=None, repr=False, compare=False)
     """Works out the intervals at another confidence; lost when the answer is saved."""
 
@@ -102,6 +104,18 @@ class QueryAnswer(Release):
     def noise_only(self) -> Errors:
         """The noise-only errors, where they say more than the intervals: under chosen caps."""
         return self.noise if self.caps and self.noise else [{} for _ in self.rows]
+
+    @property
+    def shown_intervals(self) -> Intervals:
+        """The intervals for people: an end that says nothing beside the noise is left open.
+
+        What chosen caps cut off has a bound by the declared ones only, which may be a million times
+        the noise. `intervals` keeps it.
+        """
+        return [
+            {name: _useful(row[name], ends, noise.get(name)) for name, ends in bounds.items()}
+            for row, bounds, noise in zip(self.rows, self.intervals, self.noise_only, strict=True)
+        ]
 
     @property
     def stored_note(self) -> str:
@@ -196,12 +210,10 @@ class QueryAnswer(Release):
         """The one line that matters most."""
         if len(self.rows) == 1 and len(self.rows[0]) == 1:
             summary = _number(self.value)
-            bounds, percent = self.interval(), 100 * self.confidence
+            percent = 100 * self.confidence
+            bounds = next(iter(self.shown_intervals[0].values()), None)
             if bounds is not None:
-                low, high = (_number(end) if isfinite(end) else "?" for end in bounds)
-                summary = say(
-                    "queries.answer.interval", value=summary, confidence=percent, low=low, high=high
-                )
+                summary = _with_bounds(summary, bounds, percent)
             error = next(iter(self.noise_only[0].values()), None)
             if error is not None:
                 noise = _number(error)
@@ -212,6 +224,27 @@ class QueryAnswer(Release):
             summary = say("queries.answer.rows", rows=len(self.rows))
         parts = [summary, self.stored_note, self.guarantee.promise]
         return "; ".join(str(each) for each in parts if each)
+
+
+def _useful(value: Any, bounds: Interval, noise: float | None) -> Interval:
+    """Bounds with an open end where one is a thousand times as far away as the noise."""
+    if bounds is None or not noise or not isinstance(value, int | float):
+        return bounds
+    low, high = bounds
+    reach = FAR * noise
+    return (-inf if value - low > reach else low), (inf if high - value > reach else high)
+
+
+def _with_bounds(value: str, bounds: tuple[float, float], confidence: float) -> str:
+    low, high = (_number(end) if isfinite(end) else None for end in bounds)
+    if low is not None and high is not None:
+        return say(
+            "queries.answer.interval", value=value, confidence=confidence, low=low, high=high
+        )
+    if low is None and high is None:
+        return value
+    key = "queries.answer.at_least" if high is None else "queries.answer.at_most"
+    return say(key, value=value, confidence=confidence, bound=low if high is None else high)
 
 
 def _number(value: Any) -> str:

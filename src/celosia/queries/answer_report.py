@@ -94,7 +94,7 @@ def _table_blocks(answer: QueryAnswer) -> list[report.Block]:
             )
         ]
         for row, bounds, errors in zip(
-            answer.rows, answer.intervals, answer.noise_only, strict=True
+            answer.rows, answer.shown_intervals, answer.noise_only, strict=True
         )
     ][:MOST_ROWS]
     blocks: list[report.Block] = [report.Table(header, rows, say("queries.report.rows_caption"))]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from celosia.accounting.ledger import Ledger, Reservation
 from celosia.core.errors import EngineError, InputError
+from celosia.core.messages import Message
 from celosia.core.randomness import Source, System
 from celosia.core.work_folders import WorkFolder
 from celosia.mechanisms.parameters import check_confidence
@@ -197,11 +198,15 @@ class Vault:
             most=self.policy.budget.epsilon,
         )
 
-    def _price_note(self, plan: Plan, request: QueryRequest) -> str | None:
+    def _price_note(
+        self, plan: Plan, request: QueryRequest, *, is_charged: bool = True
+    ) -> str | None:
         if self.policy.market is None:
             return None
         from celosia.queries.sales import price_note  # most policies do without
 
+        if not is_charged:
+            return Message("queries.sales.free")
         return price_note(self.policy, plan.epsilon, request.analyst)
 
     def _plan(self, request: QueryRequest) -> Plan:
@@ -299,7 +304,9 @@ class Vault:
             policy=self.policy,
             rng=self._rng,
             stored=not isinstance(reserved, Reservation),
-            price=self._price_note(plan, request),
+            price=self._price_note(
+                plan, request, is_charged=kept.charged is not None or kept is not reserved
+            ),
         )
         if before_release is not None:
             before_release(answer)

@@ -173,6 +173,8 @@ class StoredAnswer:
     head: chain.Head
     """The entry that holds the answer: what the release prints."""
     at: str
+    charged: Fraction | None = None
+    """In money, where the analyst has just paid for a stored answer."""
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""

@@ -26,6 +26,7 @@ import re
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
@@ -221,11 +222,15 @@ class Ledger(LedgerView):
             self._state.account(request.analyst)  # an analyst without an account gets nothing
             if key in self._state.answers and not fresh:
                 # Free, and before all ceilings: a stored answer tells nothing new.
-                if repeated_price is not None and (request.analyst, key) not in self._state.paid:
+                is_sold = (
+                    repeated_price is not None and (request.analyst, key) not in self._state.paid
+                )
+                if repeated_price is not None and is_sold:
                     sold = {"analyst": request.analyst, "question": request.question, "key": key}
                     amount = chain.format_fraction(repeated_price)
                     self._append(connection, "sold", **sold, price=amount)
-                return self._stored_answer(connection, self._state.answers[key])
+                kept = self._stored_answer(connection, self._state.answers[key])
+                return replace(kept, charged=repeated_price if is_sold else None)
             self._ceilings.check_price(request.epsilon)
             self._check_ceilings(connection, request.analyst)
             # The sums come from entries read within this transaction, and its write lock keeps

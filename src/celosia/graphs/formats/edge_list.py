@@ -27,6 +27,8 @@ _COMMENT = re.compile(rb"^[ \t]*[#%].*\n?", re.MULTILINE)
 _BLANK = re.compile(rb"^[ \t\r]*\n", re.MULTILINE)
 _MARKS = (b"\n#", b"\n%", b"\n\n", b"\n\r", b"\n ", b"\n\t")
 """Without any of these no line but the first is a comment or blank."""
+_ISOLATED = b"#isolated "
+"""The beginning of a line with the name of a vertex without an edge; to others it is a comment."""
 _EDGES_OF_LINES = re.compile(rb"^[ \t]+|[ \t]+$", re.MULTILINE)
 _RUN = re.compile(rb"[ \t]+")
 _NUMBER = re.compile(r"-?\d+")
@@ -56,28 +58,31 @@ def read_edge_list(
 ) -> ParsedGraph:
     """The edges of a list separated by commas, semicolons, tabs or spaces.
 
-    Lines that begin with # or % are comments. A first line with names in it is distinguished from
+    Lines that begin with # or % are comments, but for `#isolated NAME`: a vertex without an edge. A
+    first line with names in it is distinguished from
     edges by its words, or because only the others have numbers (or dates, in further columns);
     `header` says so for certain. `arcs` takes the first vertex of each line as where an arc begins.
     """
     body = data.removeprefix(b"\xef\xbb\xbf")
     layout = _lay_out(body, path, header)
     comments, blanks = _count_skipped(body)
+    isolated = _isolated(body, path)
     frame = _fast(body, layout, skips=bool(comments or blanks))
     if frame is None:
         frame = _by_line(body, layout, path)
     ends = [frame.to_series(place) for place in range(_ENDS)]
-    numbers = [parse(series, "integer") for series in ends]
-    if numbers[0] is not None and numbers[1] is not None:
-        given = np.concatenate([series.to_numpy() for series in numbers if series is not None])
+    numbers = [parse(series, "integer") for series in (*ends, isolated)]
+    whole = [series.to_numpy() for series in numbers if series is not None]
+    if len(whole) == len(numbers):
+        given = np.concatenate(whole)
         if given.min(initial=0) < 0:
             row = int(np.flatnonzero(given < 0)[0]) % len(frame)
             raise _negative(path, _line_of(body, layout, path, row))
         codes, names = _compact(given)
     else:
-        found = encode(pl.concat([series.alias("vertex") for series in ends]))
+        found = encode(pl.concat([series.alias("vertex") for series in (*ends, isolated)]))
         codes, names = found.codes.astype(np.int64), found.values.alias("vertex")
-    sources, targets = codes.reshape(2, -1)
+    sources, targets = codes[: _ENDS * len(frame)].reshape(_ENDS, -1)
     types = narrow((".",))
     further = [frame.to_series(place) for place in range(_ENDS, frame.width)]
     if len(further) == 1 and layout.header is None and (further[0] == "{}").all():
@@ -90,10 +95,30 @@ def read_edge_list(
         directed=np.full(len(frame), arcs, dtype=np.bool_),
         edge_attributes=pl.DataFrame(extra) if extra else None,
         ignored=describe_counts(
-            {Message("graphs.ignored.comments"): comments, Message("graphs.ignored.blank"): blanks}
+            {
+                Message("graphs.ignored.comments"): comments - len(isolated),
+                Message("graphs.ignored.blank"): blanks,
+            }
         ),
         columns=tuple(layout.header or ()),
     )
+
+
+def _isolated(body: bytes, path: Path) -> pl.Series:
+    """The names of vertices without an edge."""
+    if _ISOLATED not in body:
+        return pl.Series([], dtype=pl.String)
+    names = []
+    for number, raw in enumerate(BytesIO(body), 1):
+        if raw.startswith(_ISOLATED):
+            try:
+                name = raw.removeprefix(_ISOLATED).decode().strip()
+            except UnicodeDecodeError:
+                raise malformed(path, number, "CEL-G003.not_utf8") from None
+            if not name:
+                raise malformed(path, number, "CEL-G003.missing_vertex")
+            names.append(name)
+    return pl.Series(names, dtype=pl.String)
 
 
 def _count_skipped(body: bytes) -> tuple[int, int]:
@@ -251,14 +276,23 @@ def _negative(path: Path, line: int) -> InputError:
     return InputError("CEL-G004.negative_line", path=path, line=line)
 
 
-def write_edge_list(graph: Graph, stream: IO[bytes], *, separator: str) -> None:
-    """The edges with their attributes; a header except where spaces separate."""
+def write_edge_list(
+    graph: Graph, stream: IO[bytes], *, separator: str, with_isolated: bool
+) -> None:
+    """The edges with their attributes; a header except where spaces separate.
+
+    Vertices without an edge follow, if wanted, each in a line of its own that others skip.
+    """
     ends = pl.DataFrame(graph.edges, schema=["source", "target"])
     if graph.labels is not None:
         ends = ends.select(graph.labels.gather(column).alias(column.name) for column in ends)
     if graph.edge_attributes is not None:
         ends = ends.hstack(plain(graph.edge_attributes))
     ends.write_csv(stream, include_header=separator != " ", separator=separator)
+    if with_isolated:
+        alone = np.flatnonzero(graph.degrees == 0)
+        names = alone.tolist() if graph.labels is None else graph.labels.gather(alone).to_list()
+        stream.write(b"".join(_ISOLATED + str(name).encode() + b"\n" for name in names))
 
 
 def check_edge_list(graph: Graph, separator: str) -> None:
