@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Literal
 
 from sqlglot import exp
@@ -65,6 +66,19 @@ class Join:
 
 
 @dataclass(frozen=True, slots=True)
+class LeftJoin:
+    """A left outer equijoin: the rows of a join, and left rows without a partner beside NULLs.
+
+    The condition decides, with the keys, who is a partner; it takes no left row away.
+    """
+
+    left: Relation
+    right: Relation
+    keys: Keys
+    condition: exp.Expression | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class SemiJoin:
     """The rows of the left relation that have a partner in the right one, or have none.
 
@@ -94,6 +108,28 @@ class DerivedTable:
     source: Relation
     alias: str
     columns: tuple[NamedExpression, ...]
+    """Window functions among them work on the rows of one owner each, see `ownership.per_owner`."""
+    numbered: frozenset[str] = frozenset()
+    """Names of columns that number the rows of each owner from 1, once owners are known."""
+    owner_columns: frozenset[str] = frozenset()
+    """With `numbered`: names of columns of which one value never goes with two owners."""
+
+
+@dataclass(frozen=True, slots=True)
+class GroupedTable:
+    """GROUP BY in a sub-query: a row for each group, with its keys and aggregates as columns."""
+
+    source: Relation
+    alias: str
+    keys: tuple[NamedExpression, ...]
+    """The keys of the question first, then those of the owners, once they are known."""
+    aggregates: tuple[Aggregate, ...] = ()
+    key_count: int = 0
+    """How many of the keys are the question's own."""
+    owner_columns: frozenset[str] = frozenset()
+    """Where an owner has one row at most: the names of keys that tell the owner."""
+    most: int | None = None
+    """The most rows of a group that are counted, where that has been planned."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +143,7 @@ class UnionAll:
     alias: str
 
 
-Relation = Scan | Filter | Join | SemiJoin | DerivedTable | UnionAll
+Relation = Scan | Filter | Join | LeftJoin | SemiJoin | DerivedTable | GroupedTable | UnionAll
 """Rows of private or public tables, put together."""
 
 AggregateKind = Literal[
@@ -121,6 +157,8 @@ AggregateKind = Literal[
     "minimum",
     "maximum",
     "quantile",  # also MEDIAN
+    "first",  # ARG_MIN(x, y), in sub-queries
+    "last",  # ARG_MAX(x, y), likewise
 ]
 
 
@@ -138,9 +176,13 @@ class Aggregate:
     """Of a variance or deviation: whether the squares are shared out over n - 1, not n."""
     label: str | None = None
     """Its text in the question, where it was rewritten."""
+    order: exp.Expression | None = None
+    """Of the first or last: what rows are ordered by."""
+    steps: tuple[Fraction, Fraction, Fraction] | None = None
+    """Of a sum or mean in a sub-query: the bounds that values are clipped to, and the grid."""
 
     @property
-    def kind_in_words(self) -> Message:  # noqa: PLR0911 - one for each kind
+    def kind_in_words(self) -> Message:  # noqa: PLR0911, PLR0912 - one for each kind
         """What it is, for people."""
         match self.kind:
             case "rows":
@@ -167,6 +209,10 @@ class Aggregate:
                 return Message("queries.aggregate.maximum")
             case "quantile":
                 return Message("queries.aggregate.quantile")
+            case "first":
+                return Message("queries.aggregate.first")
+            case "last":
+                return Message("queries.aggregate.last")
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,9 +255,13 @@ def children(relation: Relation) -> tuple[Relation, ...]:
     match relation:
         case Scan():
             return ()
-        case Filter(source=source) | DerivedTable(source=source):
+        case Filter(source=source) | DerivedTable(source=source) | GroupedTable(source=source):
             return (source,)
-        case Join(left=left, right=right) | SemiJoin(left=left, right=right):
+        case (
+            Join(left=left, right=right)
+            | LeftJoin(left=left, right=right)
+            | SemiJoin(left=left, right=right)
+        ):
             return (left, right)
         case UnionAll(parts=parts):
             return parts
@@ -232,11 +282,16 @@ def scans(relation: Relation) -> tuple[Scan, ...]:
 def aliases(relation: Relation) -> frozenset[str]:
     """The aliases whose columns can be referred to outside a relation."""
     match relation:
-        case Scan(alias=alias) | DerivedTable(alias=alias) | UnionAll(alias=alias):
+        case (
+            Scan(alias=alias)
+            | DerivedTable(alias=alias)
+            | GroupedTable(alias=alias)
+            | UnionAll(alias=alias)
+        ):
             return frozenset({alias})
         case Filter(source=source):
             return aliases(source)
         case SemiJoin(left=left):
             return aliases(left)
-        case Join(left=left, right=right):
+        case Join(left=left, right=right) | LeftJoin(left=left, right=right):
             return aliases(left) | aliases(right)

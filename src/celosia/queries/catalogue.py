@@ -268,12 +268,15 @@ def check_comparisons(question: algebra.Question, policy: Policy, types: Databas
             raise QueryRefused("CEL-Q161", one=one, first=first, other=other, second=second)
 
 
-def _groups(question: algebra.Question) -> Iterator[list[Origin]]:
+def _groups(  # noqa: PLR0912 - one for each kind of relation
+    question: algebra.Question,
+) -> Iterator[list[Origin]]:
     """Columns of tables that are taken to one type somewhere."""
     for relation in algebra.walk(question.source):
         match relation:
             case (
                 algebra.Join(left=left, right=right, keys=keys)
+                | algebra.LeftJoin(left=left, right=right, keys=keys)
                 | algebra.SemiJoin(left=left, right=right, keys=keys)
             ):
                 for one, other in keys:
@@ -285,6 +288,11 @@ def _groups(question: algebra.Question) -> Iterator[list[Origin]]:
             case algebra.DerivedTable(source=source, columns=columns):
                 for each in columns:
                     yield from _in_tree(each.expression, (source,))
+            case algebra.GroupedTable(source=source, keys=columns, aggregates=aggregates):
+                for each in columns:
+                    yield from _in_tree(each.expression, (source,))
+                for tree in (part for one in aggregates for part in (one.argument, one.order)):
+                    yield from () if tree is None else _in_tree(tree, (source,))
             case algebra.UnionAll(parts=parts, alias=alias):
                 for each in parts[0].columns:
                     yield _table_columns(algebra.Column(alias, each.name), relation)

@@ -19,8 +19,10 @@ from celosia.queries.algebra import (
     Column,
     DerivedTable,
     Filter,
+    GroupedTable,
     Join,
     Keys,
+    LeftJoin,
     Question,
     Relation,
     Scan,
@@ -46,7 +48,7 @@ COMPARISONS: dict[type[exp.Expression], Callable[[Any, Any], Any]] = {
 }
 
 
-def rows(relation: Relation, database: Database) -> list[Row]:
+def rows(relation: Relation, database: Database) -> list[Row]:  # noqa: PLR0911 - one a kind
     """All rows of a relation."""
     match relation:
         case Scan(table=table, alias=alias):
@@ -75,6 +77,26 @@ def rows(relation: Relation, database: Database) -> list[Row]:
             return [
                 {Column(alias, each.name): value(each.expression, row) for each in columns}
                 for row in rows(source, database)
+            ]
+        case LeftJoin(left=left, right=right, keys=keys, condition=condition):
+            there = rows(right, database)
+            nothing = dict.fromkeys(there[0], None) if there else {}
+            return [
+                mine | other
+                for mine in rows(left, database)
+                for other in [each for each in there if agree(mine, each, keys, condition)]
+                or [nothing]
+            ]
+        case GroupedTable(source=source, alias=alias, keys=named, aggregates=aggregates):
+            groups: dict[tuple[Any, ...], list[Row]] = {}
+            for row in rows(source, database):
+                key = tuple(value(each.expression, row) for each in named)
+                groups.setdefault(key, []).append(row)
+            words = [Column(alias, each.name) for each in named]
+            words += [Column(alias, each.name) for each in aggregates]
+            return [
+                dict(zip(words, (*key, *(aggregated(each, n) for each in aggregates)), strict=True))
+                for key, n in groups.items()
             ]
         case UnionAll(parts=parts, alias=alias):
             return [

@@ -8,8 +8,10 @@ from celosia.queries.algebra import (
     Aggregate,
     DerivedTable,
     Filter,
+    GroupedTable,
     Join,
     Keys,
+    LeftJoin,
     Question,
     Relation,
     Scan,
@@ -26,6 +28,8 @@ FUNCTIONS = {
     "deviation": "STDDEV_POP({})",
     "minimum": "MIN({})",
     "maximum": "MAX({})",
+    "first": "FIRST({0} ORDER BY {1}, {0}) FILTER (WHERE {0} IS NOT NULL AND {1} IS NOT NULL)",
+    "last": "LAST({0} ORDER BY {1}, {0}) FILTER (WHERE {0} IS NOT NULL AND {1} IS NOT NULL)",
 }
 
 
@@ -51,7 +55,7 @@ def written(question: Question) -> str:
     return f"{outer} OFFSET {steps.offset}" if steps.offset else outer
 
 
-def rows(relation: Relation) -> tuple[str, list[str]]:
+def rows(relation: Relation) -> tuple[str, list[str]]:  # noqa: PLR0911 - one for each kind
     """What goes into FROM, and the conditions for WHERE."""
     match relation:
         case Scan(table=table, alias=alias):
@@ -62,12 +66,18 @@ def rows(relation: Relation) -> tuple[str, list[str]]:
         case Join(left=left, right=right, keys=keys, condition=condition):
             (one, first), (other, second) = rows(left), rows(right)
             return f"{one} CROSS JOIN {other}", [*first, *second, *_partners(keys, condition)]
+        case LeftJoin(left=left, right=right, keys=keys, condition=condition):
+            (one, first), (other, second) = rows(left), rows(right)
+            on = " AND ".join(f"({each})" for each in [*second, *_partners(keys, condition)])
+            return f"{one} LEFT JOIN {other} ON {on}", first
         case SemiJoin(left=left, right=right, keys=keys, condition=condition, negated=negated):
             (one, first), (other, second) = rows(left), rows(right)
             inner = f"SELECT 1 FROM {other}{_where([*second, *_partners(keys, condition)])}"
             return one, [*first, f"{'NOT ' if negated else ''}EXISTS ({inner})"]
         case DerivedTable(alias=alias):
             return f"({_select(relation)}) AS {_name(alias)}", []
+        case GroupedTable(alias=alias):
+            return f"({_groups(relation)}) AS {_name(alias)}", []
         case UnionAll(parts=parts, alias=alias):
             return f"({' UNION ALL '.join(map(_select, parts))}) AS {_name(alias)}", []
 
@@ -76,6 +86,15 @@ def _select(part: DerivedTable) -> str:
     source, conditions = rows(part.source)
     shown = ", ".join(f"{_sql(each.expression)} AS {_name(each.name)}" for each in part.columns)
     return f"SELECT {shown} FROM {source}{_where(conditions)}"
+
+
+def _groups(part: GroupedTable) -> str:
+    source, conditions = rows(part.source)
+    keys = [f"{_sql(each.expression)} AS {_name(each.name)}" for each in part.keys]
+    values = [f"{_aggregate(each)} AS {_name(each.name)}" for each in part.aggregates]
+    by = ", ".join(str(place + 1) for place in range(len(keys)))
+    text = f"SELECT {', '.join(keys + values)} FROM {source}{_where(conditions)}"
+    return f"{text} GROUP BY {by}" if keys else text
 
 
 def _partners(keys: Keys, condition: exp.Expression | None) -> list[str]:
@@ -97,7 +116,7 @@ def _aggregate(each: Aggregate) -> str:
         return f"QUANTILE_CONT({_sql(each.argument)}, {each.share})"
     function = FUNCTIONS[each.kind]
     return (function.replace("_POP", "_SAMP") if each.sample else function).format(
-        _sql(each.argument)
+        _sql(each.argument), "" if each.order is None else _sql(each.order)
     )
 
 

@@ -17,7 +17,7 @@ from tests.queries.sql.plain_sql import written
 from tests.queries.sql.shop import COLUMNS, POLICY, in_duckdb
 
 from celosia.core.errors import CelosiaError
-from celosia.queries.algebra import DerivedTable, Question, Scan, UnionAll, walk
+from celosia.queries.algebra import DerivedTable, GroupedTable, Question, Scan, UnionAll, walk
 from celosia.queries.sql import compile, describe, normalise
 
 NUMBER = int(os.environ.get("CELOSIA_FUZZ", "2000"))
@@ -25,7 +25,6 @@ SEED = int(os.environ.get("CELOSIA_FUZZ_SEED", "1"))
 
 FORBIDDEN = (
     exp.Anonymous,
-    exp.Window,
     exp.Except,
     exp.Intersect,
     exp.Lateral,
@@ -40,7 +39,6 @@ FORBIDDEN = (
     exp.GroupingSets,
     exp.Rollup,
     exp.Cube,
-    exp.Qualify,
     exp.Into,
     exp.Command,
     exp.DDL,
@@ -65,7 +63,7 @@ def forbidden(query: str) -> str | None:
 
 
 def _forbidden(node: exp.Expr) -> str | None:
-    for rule in (_clause, _source, _star, _misplaced):
+    for rule in (_clause, _source, _star, _misplaced, _window):
         if (found := rule(node)) is not None:
             return found
     if isinstance(node, exp.Anonymous) and node.name.lower() in ("date_part", "prefix", "suffix"):
@@ -74,16 +72,38 @@ def _forbidden(node: exp.Expr) -> str | None:
 
 
 def _clause(node: exp.Expr) -> str | None:
-    if isinstance(node, exp.Union | exp.Select) and node.args.get("distinct"):
+    is_outermost = node.find_ancestor(exp.Select) is None
+    if isinstance(node, exp.Union | exp.Select) and node.args.get("distinct") and is_outermost:
         return "DISTINCT or UNION"
     if isinstance(node, exp.Limit | exp.Order | exp.Offset) and isinstance(node.parent, exp.Select):
-        return "LIMIT in a sub-query" if node.parent.find_ancestor(exp.Select) else None
+        first = node.parent.args.get("distinct")
+        is_first = first is not None and first.args.get("on") and isinstance(node, exp.Order)
+        is_inner = node.parent.find_ancestor(exp.Select) and not is_first
+        return "LIMIT in a sub-query" if is_inner else None
+    if isinstance(node, exp.Qualify) and is_outermost_select(node):
+        return "QUALIFY"
     return None
 
 
+def _window(node: exp.Expr) -> str | None:
+    """A window over rows that are not told apart by anything."""
+    if isinstance(node, exp.Window) and not is_outermost_select(node):
+        return None if node.args.get("partition_by") else "window over all rows"
+    return None
+
+
+def is_outermost_select(node: exp.Expr) -> bool:
+    """Whether a part is of the outermost SELECT itself."""
+    select = node.parent_select
+    return select is not None and select.find_ancestor(exp.Select) is None
+
+
 def _source(node: exp.Expr) -> str | None:
+    side = node.args.get("side") if isinstance(node, exp.Join) else None
     if isinstance(node, exp.Join) and (
-        node.args.get("side") or node.args.get("method") or node.kind not in ("", "INNER")
+        side not in (None, "LEFT")
+        or node.args.get("method")
+        or node.kind not in ("", "INNER", "OUTER" if side else "")
     ):
         return f"{node.args.get('side')} {node.kind} JOIN"
     if isinstance(node, exp.Table) and node.name.lower() not in COLUMNS:
@@ -100,13 +120,11 @@ def _star(node: exp.Expr) -> str | None:
 
 
 def _misplaced(node: exp.Expr) -> str | None:
-    """An aggregate in a sub-query, in WHERE (of FILTER as well), or in another aggregate."""
+    """An aggregate in WHERE (of FILTER as well), or in another aggregate of the same SELECT."""
     if not isinstance(node, exp.AggFunc):
         return None
-    select = node.parent_select
-    if select is None or select.find_ancestor(exp.Select) is not None:
-        return "aggregate in a sub-query"
-    if node.find_ancestor(exp.Where, exp.Join, exp.Group) or node.find_ancestor(exp.AggFunc):
+    around = node.find_ancestor(exp.Where, exp.Join, exp.Group, exp.AggFunc, exp.Select)
+    if not isinstance(around, exp.Select) and node.find_ancestor(exp.Window) is None:
         return "aggregate in the place of a value"
     return None
 
@@ -114,7 +132,8 @@ def _misplaced(node: exp.Expr) -> str | None:
 def check(question: Question, shop: duckdb.DuckDBPyConnection) -> None:
     """A question is whole: known tables, aliases that differ, and SQL that runs on every row."""
     parts = list(walk(question.source))
-    named = [part.alias for part in parts if isinstance(part, Scan | DerivedTable | UnionAll)]
+    kinds = Scan | DerivedTable | GroupedTable | UnionAll
+    named = [part.alias for part in parts if isinstance(part, kinds)]
     assert len(named) == len(set(named))
     assert {part.table for part in parts if isinstance(part, Scan)} <= set(COLUMNS)
     assert question.aggregates

@@ -120,6 +120,33 @@ ANALYSTS = [
     "ORDER BY status",
     "SELECT CASE WHEN COUNT(*) > 2 THEN 'many' ELSE 'few' END AS told, COUNT(*) > 2 FROM orders "
     "GROUP BY status ORDER BY status",
+    "SELECT AVG(n), SUM(t), MAX(d) FROM (SELECT custkey, COUNT(*) AS n, SUM(price) AS t, "
+    "COUNT(DISTINCT status) AS d FROM orders GROUP BY custkey) AS o",
+    "WITH p AS (SELECT custkey AS k, AVG(price) AS m FROM orders WHERE quantity > 0 GROUP BY 1 "
+    "HAVING COUNT(*) > 1 AND m < 50) SELECT k > 2 AS big, COUNT(*), SUM(m) FROM p GROUP BY big "
+    "ORDER BY big",
+    "SELECT COUNT(*), SUM(last - k) FROM (SELECT custkey AS k, MAX(quantity) AS last, "
+    "MIN(placed) AS first FROM orders GROUP BY ALL) AS o WHERE first > DATE '2020-01-01'",
+    "SELECT COUNT(*) FROM customer WHERE custkey IN (SELECT custkey FROM orders "
+    "GROUP BY custkey HAVING SUM(price) > 2)",
+    "SELECT COUNT(*) FROM customer WHERE custkey IN (SELECT DISTINCT custkey FROM orders)",
+    "SELECT COUNT(*), SUM(k) FROM (SELECT DISTINCT custkey AS k, status FROM orders) AS o",
+    "SELECT COUNT(*), SUM(k) FROM (SELECT custkey AS k FROM orders UNION "
+    "SELECT custkey FROM customer UNION SELECT quantity FROM orders) AS u",
+    "SELECT COUNT(*), COUNT(o.price), SUM(o.price) FROM customer c LEFT JOIN orders o "
+    "ON o.custkey = c.custkey AND o.price > 1 WHERE c.custkey > 1 OR o.status IS NULL",
+    "SELECT COUNT(*), COUNT(n.region), SUM(x.n) FROM orders o JOIN customer c USING (custkey) "
+    "LEFT JOIN nation n ON n.region = c.region LEFT JOIN (SELECT custkey, COUNT(*) AS n "
+    "FROM orders GROUP BY custkey) AS x ON x.custkey = c.custkey",
+    "SELECT COUNT(*), SUM(price) FROM (SELECT price, ROW_NUMBER() OVER (PARTITION BY custkey "
+    "ORDER BY orderkey DESC) AS place FROM orders) AS o WHERE place <= 2",
+    "SELECT SUM(q), COUNT(q) FROM (SELECT quantity - LAG(quantity) OVER (PARTITION BY custkey "
+    "ORDER BY orderkey) AS q FROM orders WHERE price > 0) AS o",
+    "SELECT SUM(price) FROM (SELECT DISTINCT ON (custkey) custkey, price FROM orders "
+    "ORDER BY custkey, orderkey) AS o",
+    "SELECT SUM(price), COUNT(*) FROM (SELECT price FROM orders WHERE price IS NOT NULL "
+    "QUALIFY RANK() OVER (PARTITION BY custkey ORDER BY price) = 1 OR "
+    "COUNT(*) OVER (PARTITION BY custkey) > 3) AS o",
     "SELECT SUM(power(price, 2)), SUM(quantity ^ 3), COUNT_IF(contains(status, 'o')) FROM orders",
 ]
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
 
 from celosia.queries.algebra import (
+    Aggregate,
     Column,
     DerivedTable,
     Filter,
+    GroupedTable,
     Join,
+    LeftJoin,
     Relation,
     Scan,
     SemiJoin,
@@ -61,9 +64,9 @@ def find_origins(  # noqa: PLR0911 - one for each kind of relation
             return find_origins(column, source)
         case SemiJoin(left=left):
             return find_origins(column, left)
-        case Join(left=left, right=right):
+        case Join(left=left, right=right) | LeftJoin(left=left, right=right):
             return find_origins(column, left if column.relation in aliases(left) else right)
-        case DerivedTable(source=source):
+        case DerivedTable(source=source) | GroupedTable(source=source):
             renamed = source_column(column, relation)
             return None if renamed is None else find_origins(renamed, source)
         case UnionAll(parts=parts):
@@ -77,11 +80,90 @@ def find_origins(  # noqa: PLR0911 - one for each kind of relation
             return tuple(found)
 
 
-def source_column(column: Column, derived: DerivedTable) -> Column | None:
+Definition = tuple[exp.Expression | Aggregate, Relation]
+"""What a column is made of, and of which relation; an aggregate with its groups."""
+
+
+def find_definitions(column: Column, relation: Relation) -> list[Definition]:
+    """What sub-queries make a column of: several under UNION ALL, none for a column of a table."""
+    if column.relation not in aliases(relation):
+        return []
+    match relation:
+        case DerivedTable(source=source, columns=columns):
+            return [(each.expression, source) for each in columns if each.name == column.name]
+        case GroupedTable(source=source, keys=keys, aggregates=aggregates):
+            found: list[Definition] = [
+                (each.expression, source) for each in keys if each.name == column.name
+            ]
+            found += [(each, relation) for each in aggregates if each.name == column.name]
+            return found
+        case UnionAll(parts=parts):
+            stacked = (find_definitions(Column(part.alias, column.name), part) for part in parts)
+            return [each for made in stacked for each in made]
+        case Scan():
+            return []
+    return [each for inner in _shown(relation) for each in find_definitions(column, inner)]
+
+
+def _shown(relation: Filter | Join | LeftJoin | SemiJoin) -> tuple[Relation, ...]:
+    """The relations whose columns can be referred to outside."""
+    match relation:
+        case Filter(source=source) | SemiJoin(left=source):
+            return (source,)
+        case Join(left=left, right=right) | LeftJoin(left=left, right=right):
+            return (left, right)
+
+
+def find_conditions(column: Column, relation: Relation) -> Iterator[exp.Expr]:
+    """The comparisons of a column, or of its year, that hold in every row of a relation."""
+    match relation:
+        case Filter(source=source, condition=condition):
+            yield from _comparisons(column, condition)
+            yield from find_conditions(column, source)
+        case SemiJoin(left=source):
+            yield from find_conditions(column, source)
+        case Join(left=left, right=right, condition=condition):
+            yield from _comparisons(column, condition)
+            yield from find_conditions(column, left if column.relation in aliases(left) else right)
+        case LeftJoin(left=left) if column.relation in aliases(left):
+            yield from find_conditions(column, left)
+        case DerivedTable(source=source) | GroupedTable(source=source):
+            renamed = source_column(column, relation)
+            if renamed is not None:
+                yield from find_conditions(renamed, source)
+
+
+def _comparisons(column: Column, condition: exp.Expr | None) -> Iterator[exp.Expr]:
+    for each in conjuncts(condition):
+        part = each.unnest()
+        if isinstance(part, exp.Try):
+            part = part.this.unnest()
+        if isinstance(part, exp.Between):
+            is_meant = as_column(part.this) == column
+        else:
+            is_meant = _is_year(part, column)
+        if isinstance(part, exp.EQ | exp.GT | exp.GTE | exp.LT | exp.LTE):
+            is_meant |= column in (as_column(part.left), as_column(part.right))
+        if is_meant:
+            yield part
+
+
+def _is_year(part: exp.Expr, column: Column) -> bool:
+    if not isinstance(part, exp.EQ):
+        return False
+    inner = part.left.this if isinstance(part.left, exp.Try) else part.left
+    if not isinstance(inner, exp.Extract):
+        return False
+    year = part.right
+    is_written = isinstance(year, exp.Literal) and not year.is_string and len(year.name) == 4
+    return is_written and inner.name.lower() == "year" and as_column(inner.expression) == column
+
+
+def source_column(column: Column, derived: DerivedTable | GroupedTable) -> Column | None:
     """The column of a sub-query's source that one of its own is another name for, or None."""
     if column.relation != derived.alias:
         return None
-    for named in derived.columns:
+    for named in derived.columns if isinstance(derived, DerivedTable) else derived.keys:
         if named.name == column.name:
             return as_column(named.expression)
     return None
@@ -157,6 +239,56 @@ def conjuncts(condition: exp.Expr | None) -> Iterator[exp.Expr]:
         yield from conjuncts(inner.right)
     elif condition is not None:
         yield condition
+
+
+def numbered_limit(
+    columns: Sequence[Column], condition: exp.Expr | None, source: Relation
+) -> int | None:
+    """The rows of one owner that a condition on their numbers leaves: 1 for `number = 1`.
+
+    None where the columns do not tell the owner, or no condition bounds a number.
+    """
+    limits = []
+    for each in conjuncts(condition):
+        part = each.unnest()
+        if not isinstance(part, exp.EQ | exp.LTE | exp.LT):
+            continue
+        number, limit = as_column(part.left), _number_limit(part)
+        table = None if number is None else _numbering(number, source)
+        if limit is not None and table is not None and _tells_owner(columns, source, table):
+            limits.append(limit)
+    return min(limits, default=None)
+
+
+def _numbering(column: Column, relation: Relation) -> DerivedTable | None:
+    """The sub-query that numbers the rows of each owner in a column, or None."""
+    while isinstance(relation, DerivedTable):
+        if column.relation == relation.alias and column.name in relation.numbered:
+            return relation
+        found = source_column(column, relation)
+        if found is None:
+            return None
+        column, relation = found, relation.source
+    return None
+
+
+def _tells_owner(columns: Sequence[Column], relation: Relation, table: DerivedTable) -> bool:
+    """Whether one of some columns of a relation tells the owner of rows of a sub-query in it."""
+    names = list(columns)
+    while isinstance(relation, DerivedTable) and relation is not table:
+        found = (source_column(each, relation) for each in names)
+        names, relation = [each for each in found if each is not None], relation.source
+    return any(each.relation == table.alias and each.name in table.owner_columns for each in names)
+
+
+def _number_limit(part: exp.EQ | exp.LTE | exp.LT) -> int | None:
+    """The rows that `n = 3`, `n <= 3` or `n < 3` leave, for numbers from 1."""
+    number = _whole(part.right)
+    if number is None:
+        return None
+    if isinstance(part, exp.EQ):
+        return 1
+    return max(0, number if isinstance(part, exp.LTE) else number - 1)
 
 
 def _whole(expression: exp.Expr) -> int | None:

@@ -14,6 +14,10 @@ have a partner in R (or have none), with p(l) in {0, 1} for that,
 where |DL p'| <= |DL|, and p' differs from p only at rows of L that share all keys with a row of DR:
 at most mf(key of L) |DR| of them. So semi- and anti-joins move |DL| + mf(key of L) |DR| rows.
 
+A left join with a public table turns each row of L into at most max(1, mf(key of R)) rows. Groups
+of a sub-query (GROUP BY) and rows that a window function numbers are told apart by owner before
+they come here (`ownership.per_owner`); what is bounded here is how many of them one owner has.
+
 Frequencies grow by at most one a step, so the same holds at distance k with f + k, or with a cap.
 
 Reference: Johnson, Near & Song 2018, "Towards Practical Differential Privacy for SQL Queries",
@@ -36,8 +40,10 @@ from celosia.queries.algebra import (
     Column,
     DerivedTable,
     Filter,
+    GroupedTable,
     Join,
     Keys,
+    LeftJoin,
     Relation,
     Scan,
     SemiJoin,
@@ -56,7 +62,13 @@ from celosia.queries.bounds.growth import (
     total,
 )
 from celosia.queries.bounds.join_orders import JoinGraph, bound_join_size, build_join_graph
-from celosia.queries.bounds.lineage import PinnedScan, find_pinned_scan, source_column
+from celosia.queries.bounds.lineage import (
+    PinnedScan,
+    as_column,
+    find_pinned_scan,
+    numbered_limit,
+    source_column,
+)
 
 Rule = Literal["tight", "elastic"]
 
@@ -110,8 +122,13 @@ class StabilityAnalysis:
                 return {table.lower(): Leaf(self.table_changes(table)[0])}
             case Filter(source=source) | DerivedTable(source=source):
                 return dict(self.stabilities(source))
+            case GroupedTable(source=source):
+                # A row that comes or goes changes one group: one row goes, and another comes.
+                return _times(Leaf(2), self.stabilities(source))
             case UnionAll(parts=parts):
                 return self._sums([self.stabilities(part) for part in parts])
+            case LeftJoin():
+                return self._left_join_stabilities(relation)
             case SemiJoin(left=left, right=right, keys=keys):
                 here, there = self.stabilities(left), self.stabilities(right)
                 if not there:
@@ -121,6 +138,27 @@ class StabilityAnalysis:
                 return self._sums([here, _times(partners, there)])
             case Join():
                 return self._join_stabilities(relation)
+
+    def _left_join_stabilities(self, join: LeftJoin) -> dict[str, Growth]:
+        here, there = self.stabilities(join.left), self.stabilities(join.right)
+        found: list[Mapping[str, Growth]] = [_times(self._partners(join), here)]
+        if there:
+            # A right row that comes or goes brings its pairs, and takes or brings back left rows
+            # that have no other partner: at most twice as many rows as share its key on the left.
+            mine = self._key_frequency(_left(join.keys), join.left)
+            found.append(_times(product([Leaf(2), mine]), there))
+            found.append(
+                {
+                    table: product([moved, there[table]])
+                    for table, moved in here.items()
+                    if table in there
+                }
+            )
+        return self._sums(found)
+
+    def _partners(self, join: LeftJoin) -> Growth:
+        """The rows that a row on the left becomes, at most: one where it has no partner."""
+        return largest([ONE, self._key_frequency(_right(join.keys), join.right)])
 
     def _join_stabilities(self, join: Join) -> dict[str, Growth]:
         graph = build_join_graph(join)
@@ -191,7 +229,9 @@ class StabilityAnalysis:
             return self._joint_frequency(keys, relation)
         return self._least(keys, lambda key: self.frequency(key, relation))
 
-    def _joint_frequency(self, columns: Sequence[Column], relation: Relation) -> Growth:
+    def _joint_frequency(  # noqa: PLR0911, PLR0912 - one for each kind of relation
+        self, columns: Sequence[Column], relation: Relation
+    ) -> Growth:
         """How many rows agree in all of some columns, at most."""
         if not columns:
             raise QueryRefused("CEL-Q065.no_key")
@@ -199,8 +239,17 @@ class StabilityAnalysis:
         if fixed is not None:
             return self._table_frequency(columns, fixed)
         match relation:
-            case Filter(source=source) | SemiJoin(left=source):
+            case Filter(source=source, condition=condition):
+                limit = numbered_limit(columns, condition, source)
+                if limit is not None:
+                    return Leaf(limit)
                 return self._joint_frequency(columns, source)
+            case SemiJoin(left=source):
+                return self._joint_frequency(columns, source)
+            case GroupedTable():
+                return self._group_frequency(columns, relation)
+            case LeftJoin():
+                return self._left_join_frequency(columns, relation)
             case DerivedTable(source=source):
                 renamed = [source_column(column, relation) for column in columns]
                 kept = [each for each in renamed if each is not None]
@@ -220,6 +269,39 @@ class StabilityAnalysis:
             case Join():
                 return self._published_frequency(columns[0], relation)
         raise AssertionError("a scan is pinned")
+
+    def _group_frequency(self, columns: Sequence[Column], grouped: GroupedTable) -> Growth:
+        """One group has all keys given, or an owner who has one; else as many as rows."""
+        names = {each.name for each in columns if each.relation == grouped.alias}
+        own = {each.name for each in grouped.keys[: grouped.key_count]}
+        if own <= names or names & grouped.owner_columns:
+            return ONE
+        renamed = [as_column(each.expression) for each in grouped.keys if each.name in names]
+        kept = [each for each in renamed if each is not None]
+        if not kept:
+            raise QueryRefused("CEL-Q065.computed_key", column=columns[0])
+        return self._joint_frequency(kept, grouped.source)
+
+    def _left_join_frequency(self, columns: Sequence[Column], join: LeftJoin) -> Growth:
+        """By columns of the left, times partners; a value on the right has partners only."""
+        inside = aliases(join.left)
+        left = [each for each in columns if each.relation in inside]
+        right = [each for each in columns if each.relation not in inside]
+        found: list[Callable[[], Growth]] = []
+        if left:
+            found.append(
+                lambda: product([self._joint_frequency(left, join.left), self._partners(join)])
+            )
+        if right:
+            found.append(
+                lambda: product(
+                    [
+                        self._joint_frequency(right, join.right),
+                        self._key_frequency(_left(join.keys), join.left),
+                    ]
+                )
+            )
+        return self._least(found, lambda bound: bound())
 
     def _published_frequency(self, column: Column, join: Join) -> Growth:
         """The published rule for one column; a join key is a column of both sides."""
@@ -306,7 +388,7 @@ class StabilityAnalysis:
         return Leaf(measured, grows=not self.facts.is_public(table), cap=cap, name=name)
 
 
-def directions(relation: Relation) -> Mapping[str, int]:
+def directions(relation: Relation) -> Mapping[str, int]:  # noqa: PLR0911 - one a kind
     """For each table, what more rows of it do to a relation: 1 adds, -1 takes away, 0 may do both.
 
     >>> from celosia.queries.algebra import Column, SemiJoin, Scan
@@ -319,6 +401,10 @@ def directions(relation: Relation) -> Mapping[str, int]:
             return {table.lower(): 1}
         case Filter(source=source) | DerivedTable(source=source):
             return directions(source)
+        case GroupedTable(source=source):
+            return dict.fromkeys(directions(source), 0)
+        case LeftJoin(left=left, right=right):
+            return _merged([directions(left), dict.fromkeys(directions(right), 0)])
         case UnionAll(parts=parts):
             return _merged([directions(part) for part in parts])
         case Join(left=left, right=right):

@@ -13,7 +13,16 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from celosia.queries.algebra import Column, Filter, Join, Question, Relation, Scan, SemiJoin
+from celosia.queries.algebra import (
+    Column,
+    Filter,
+    Join,
+    LeftJoin,
+    Question,
+    Relation,
+    Scan,
+    SemiJoin,
+)
 from celosia.queries.emission.aggregates import FlatQuery
 from celosia.queries.emission.relations import table_source
 from celosia.queries.emission.syntax import (
@@ -112,12 +121,16 @@ def _spoken(relation: Relation, but: Join) -> Iterator[list[str]]:
         case Filter(source=inner, condition=condition):
             yield _aliases(condition)
             yield from _spoken(inner, but)
-        case SemiJoin(left=left, right=right) | Join(left=left, right=right):
+        case (
+            SemiJoin(left=left, right=right)
+            | LeftJoin(left=left, right=right)
+            | Join(left=left, right=right)
+        ):
             if relation is not but:
                 yield [end.relation for pair in relation.keys for end in pair]
                 yield _aliases(relation.condition)
             yield from _spoken(left, but)
-            if isinstance(relation, Join):
+            if not isinstance(relation, SemiJoin):
                 yield from _spoken(right, but)
 
 

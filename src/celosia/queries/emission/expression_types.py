@@ -50,7 +50,7 @@ TRUE = ("true", "t", "1", "yes", "y")
 FALSE = ("false", "f", "0", "no", "n")
 
 
-def infer_type(  # noqa: PLR0911 - one for each kind of node
+def infer_type(  # noqa: PLR0911, PLR0912 - one for each kind of node
     tree: exp.Expr | None, relation: algebra.Relation, *, target: Target
 ) -> ColumnType | None:
     """The type of an expression over a relation, or None where it is unknown."""
@@ -63,6 +63,10 @@ def infer_type(  # noqa: PLR0911 - one for each kind of node
         case exp.Cast():
             return _TYPES.get(tree.args["to"].this)
         case exp.Length() | exp.Extract() | exp.StrPosition():
+            return "integer"
+        case exp.Window(this=exp.Lag() | exp.Lead() | exp.FirstValue() | exp.Min() | exp.Max()):
+            return infer_type(tree.this.this, relation, target=target)
+        case exp.Window():
             return "integer"
         case exp.TimestampTrunc():
             return "timestamp"
@@ -102,7 +106,7 @@ def _sum_type(tree: exp.Add | exp.Sub, relation: algebra.Relation, target: Targe
     return "date" if moments else "number"
 
 
-def _column_type(
+def _column_type(  # noqa: PLR0911 - one for each kind of relation
     column: algebra.Column, relation: algebra.Relation, target: Target
 ) -> ColumnType | None:
     if column.relation not in algebra.aliases(relation):
@@ -113,8 +117,10 @@ def _column_type(
             return declared.type if declared else None
         case algebra.Filter(source=inner) | algebra.SemiJoin(left=inner):
             return _column_type(column, inner, target)
-        case algebra.Join(left=left, right=right):
+        case algebra.Join(left=left, right=right) | algebra.LeftJoin(left=left, right=right):
             return _column_type(column, left, target) or _column_type(column, right, target)
+        case algebra.GroupedTable():
+            return _grouped_type(column.name, relation, target)
         case algebra.DerivedTable(source=source, columns=columns):
             named = next((each for each in columns if each.name == column.name), None)
             return infer_type(named.expression, source, target=target) if named else None
@@ -124,6 +130,22 @@ def _column_type(
                 for part in parts
             }
             return found.pop() if len(found) == 1 else _MIXED.get(frozenset(found))
+
+
+def _grouped_type(name: str, relation: algebra.GroupedTable, target: Target) -> ColumnType | None:
+    """The type of a key or an aggregate of a sub-query."""
+    for key in relation.keys:
+        if key.name == name:
+            return infer_type(key.expression, relation.source, target=target)
+    for each in relation.aggregates:
+        if each.name != name:
+            continue
+        if each.kind in ("rows", "count", "distinct"):
+            return "integer"
+        if each.kind in ("minimum", "maximum", "first", "last"):
+            return infer_type(each.argument, relation.source, target=target)
+        return "number"
+    return None
 
 
 @dataclass(frozen=True, slots=True)

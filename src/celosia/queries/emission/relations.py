@@ -33,7 +33,17 @@ from functools import lru_cache
 
 from sqlglot import exp
 
-from celosia.queries.algebra import DerivedTable, Filter, Join, Relation, Scan, SemiJoin, UnionAll
+from celosia.queries.algebra import (
+    DerivedTable,
+    Filter,
+    GroupedTable,
+    Join,
+    LeftJoin,
+    Relation,
+    Scan,
+    SemiJoin,
+    UnionAll,
+)
 from celosia.queries.bounds.lineage import column_expression
 from celosia.queries.emission import syntax
 from celosia.queries.emission.expression_types import infer_type
@@ -174,18 +184,20 @@ class _Body:
 
     def select(self, projections: list[exp.Expr]) -> exp.Select:
         first, *others = self.sources
-        made = exp.Select(
-            expressions=projections,
-            from_=exp.From(this=first),
-            # A plain list, with all conditions in WHERE: the engine finds the order of joins.
-            joins=[exp.Join(this=each) for each in others],
-        )
+        # A plain list, with all conditions in WHERE: the engine finds the order of joins. Beside a
+        # left join, whose ON speaks of all before it, a comma would bind too loosely.
+        kind = "CROSS" if any(isinstance(each, exp.Join) for each in others) else None
+        joins = [each if isinstance(each, exp.Join) else exp.Join(this=each) for each in others]
+        for each in joins:
+            if kind is not None and not each.side:
+                each.set("kind", kind)
+        made = exp.Select(expressions=projections, from_=exp.From(this=first), joins=joins)
         if self.conditions:
             made.set("where", exp.Where(this=exp.and_(*self.conditions, copy=False)))
         return made
 
 
-def _body(relation: Relation, target: Target) -> _Body:
+def _body(relation: Relation, target: Target) -> _Body:  # noqa: PLR0911 - one a kind
     match relation:
         case Scan(table=table, alias=alias):
             return _Body((table_source(table, alias=alias, target=target),))
@@ -199,6 +211,12 @@ def _body(relation: Relation, target: Target) -> _Body:
             one, other = _body(left, target), _body(right, target)
             agree = _join_conditions(relation, target)
             return _Body(one.sources + other.sources, (*one.conditions, *other.conditions, *agree))
+        case LeftJoin(left=left, right=right):
+            one, other = _body(left, target), _body(right, target)
+            (partner,) = other.sources
+            on = exp.and_(*other.conditions, *_join_conditions(relation, target), copy=False)
+            outer = exp.Join(this=partner, side="LEFT", on=on)
+            return _Body((*one.sources, outer), one.conditions)
         case SemiJoin(left=left, right=right, negated=negated):
             one, other = _body(left, target), _body(right, target)
             partners = _Body(
@@ -210,6 +228,8 @@ def _body(relation: Relation, target: Target) -> _Body:
         case DerivedTable(source=source, alias=alias):
             inner_query = select(source, _columns(relation, target), target=target)
             return _Body((_subquery(inner_query, alias),))
+        case GroupedTable(alias=alias):
+            return _Body((_subquery(_grouped(relation, target), alias),))
         case UnionAll(parts=parts, alias=alias):
             queries = [
                 select(part.source, _columns(part, target), target=target)
@@ -221,7 +241,27 @@ def _body(relation: Relation, target: Target) -> _Body:
             return _Body((_subquery(stacked, alias),))
 
 
-def _join_conditions(pair: Join | SemiJoin, target: Target) -> tuple[exp.Expr, ...]:
+def _grouped(grouped: GroupedTable, target: Target) -> exp.Select:
+    """The groups of a sub-query; each value is exact, whatever the order of rows."""
+    from celosia.queries.emission.sub_aggregates import argument_columns, group_value
+
+    columns: list[exp.Expr] = [
+        syntax.as_alias(write_expression(each.expression, grouped.source, target=target), each.name)
+        for each in grouped.keys
+    ]
+    values: list[exp.Expr] = [syntax.column(each.name) for each in grouped.keys]
+    for each in grouped.aggregates:
+        columns += [
+            syntax.as_alias(tree, word)
+            for word, tree in argument_columns(each, grouped.source, target)
+        ]
+        values.append(syntax.as_alias(group_value(each, target), each.name))
+    columns = columns or [syntax.as_alias(syntax.integer_literal(1), "one")]
+    inner = select(grouped.source, columns, target=target)
+    return syntax.group_by(syntax.select_from(inner, values), [each.name for each in grouped.keys])
+
+
+def _join_conditions(pair: Join | LeftJoin | SemiJoin, target: Target) -> tuple[exp.Expr, ...]:
     equal = (
         exp.EQ(this=column_expression(left), expression=column_expression(right))
         for left, right in pair.keys

@@ -78,7 +78,9 @@ class Target:
         column = as_column(expression)
         return None if column is None else self._origin(column, relation)
 
-    def _origin(self, column: algebra.Column, relation: algebra.Relation) -> ColumnPolicy | None:
+    def _origin(  # noqa: PLR0911 - one for each kind of relation
+        self, column: algebra.Column, relation: algebra.Relation
+    ) -> ColumnPolicy | None:
         if column.relation not in algebra.aliases(relation):
             return None
         match relation:
@@ -86,8 +88,11 @@ class Target:
                 return self.table(table).column(column.name)
             case algebra.Filter(source=inner) | algebra.SemiJoin(left=inner):
                 return self._origin(column, inner)
-            case algebra.Join(left=left, right=right):
+            case algebra.Join(left=left, right=right) | algebra.LeftJoin(left=left, right=right):
                 return self._origin(column, left) or self._origin(column, right)
+            case algebra.GroupedTable(source=source, keys=columns):
+                named = [each for each in columns if each.name == column.name]
+                return self.declared_column(named[0].expression, source) if named else None
             case algebra.DerivedTable(source=source, columns=columns):
                 named = [each for each in columns if each.name == column.name]
                 return self.declared_column(named[0].expression, source) if named else None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import combinations, count
 
 from sqlglot import exp
@@ -23,6 +24,7 @@ from celosia.queries.ownership.owned_relation import (
     lower_case,
 )
 from celosia.queries.ownership.paths import PathSteps, check_caps, key_paths, no_path
+from celosia.queries.ownership.per_owner import close_groups, close_windows
 from celosia.queries.policy.values import Policy, TablePolicy
 
 OWNER = "celosia_owner"
@@ -44,8 +46,8 @@ class HiddenNames:
         columns = [
             each.name
             for part in algebra.walk(relation)
-            if isinstance(part, algebra.DerivedTable)
-            for each in part.columns
+            if isinstance(part, algebra.DerivedTable | algebra.GroupedTable)
+            for each in _named_parts(part)
         ]
         parent = unused_name(PARENT, all_aliases(relation))
         return cls(unused_name(OWNER, columns), (f"{parent}_{number}" for number in count(1)))
@@ -55,12 +57,22 @@ class HiddenNames:
         return tuple(f"{self.owner}_{number}" for number in range(1, size + 1))
 
 
+def _named_parts(
+    part: algebra.DerivedTable | algebra.GroupedTable,
+) -> tuple[algebra.NamedExpression | algebra.Aggregate, ...]:
+    if isinstance(part, algebra.DerivedTable):
+        return part.columns
+    return (*part.keys, *part.aggregates)
+
+
 def all_aliases(relation: algebra.Relation) -> list[str]:
     """All aliases of a relation, also those that cannot be spoken of outside."""
     return [
         part.alias
         for part in algebra.walk(relation)
-        if isinstance(part, algebra.Scan | algebra.DerivedTable | algebra.UnionAll)
+        if isinstance(
+            part, algebra.Scan | algebra.DerivedTable | algebra.GroupedTable | algebra.UnionAll
+        )
     ]
 
 
@@ -125,9 +137,15 @@ class _Scope:
     semi_joins: list[_Scope] = field(default_factory=list)
     not_null: set[algebra.Column] = field(default_factory=set)
     """Columns that are never NULL."""
+    scans: list[algebra.Scan] = field(default_factory=list)
+    """Of private tables."""
+    is_outer: bool = False
+    """Whether it is the right side of a left join."""
     unidentified: int = 0
 
-    def gather(self, relation: algebra.Relation) -> algebra.Relation:
+    def gather(  # noqa: PLR0911 - one for each kind of relation
+        self, relation: algebra.Relation
+    ) -> algebra.Relation:
         """Note owners and equalities; sub-queries come back with their owners as columns."""
         match relation:
             case algebra.Scan():
@@ -144,9 +162,13 @@ class _Scope:
                 pairs = [*keys, *equal_columns(condition)]
                 self.equalities.add(exact_pairs(pairs, left, right, policy=self.policy))
                 return algebra.Join(*sides, keys, condition)
-            case algebra.SemiJoin(right=right, keys=keys, condition=condition):
+            case (
+                algebra.SemiJoin(right=right, keys=keys, condition=condition)
+                | algebra.LeftJoin(right=right, keys=keys, condition=condition)
+            ):
                 inner = self.gather(relation.left)
-                partners = _Scope(self.policy, self.hidden)
+                is_outer = isinstance(relation, algebra.LeftJoin)
+                partners = _Scope(self.policy, self.hidden, is_outer=is_outer)
                 there = partners.gather(right)
                 pairs = [*keys, *equal_columns(condition)]
                 partners.equalities.add(
@@ -161,6 +183,8 @@ class _Scope:
                 part = self._part(relation)
                 self._show(alias, part.facts())
                 return part.derived
+            case algebra.GroupedTable():
+                return self._group(relation)
             case algebra.UnionAll():
                 return self._stack(relation)
 
@@ -275,6 +299,7 @@ class _Scope:
                 raise no_path(table.name, self.policy)
             self.unidentified += 1
         check_caps(table, policy=self.policy)
+        self.scans.append(scan)
         for first, steps in found:
             term = _Owner(algebra.Column(scan.alias, first), steps, space)
             self.owners.append(term)
@@ -291,7 +316,29 @@ class _Scope:
     def _part(self, derived: algebra.DerivedTable) -> _SubQuery:
         inner = _Scope(self.policy, self.hidden)
         owned = inner.close(inner.gather(derived.source))
-        return _SubQuery(derived, inner, owned)
+        words = self.hidden.owners(len(owned.owners))
+        closed = close_windows(derived, owned, words, partial(inner.is_fixed, owned))
+        return _SubQuery(closed, inner, owned)
+
+    def _group(self, grouped: algebra.GroupedTable) -> algebra.GroupedTable:
+        keys = algebra.DerivedTable(grouped.source, grouped.alias, grouped.keys)
+        part = self._part(keys)
+        words = self.hidden.owners(len(part.owned.owners))
+        is_fixed = partial(part.inner.is_fixed, part.owned)
+        closed = close_groups(grouped, part.owned, words, is_fixed)
+        self._show(grouped.alias, part.facts())
+        return closed
+
+    def is_fixed(self, owned: OwnedRelation, column: algebra.Column) -> bool:
+        """Whether a column has one value for each owner: the key, or a column of their one row."""
+        if owned.is_identified_by(column_expression(column)):
+            return True
+        own = [each for each in self.scans if each.alias == column.relation]
+        return any(
+            each.unique and owned.is_identified_by(exp.column(each.name, table=scan.alias))
+            for scan in own
+            for each in self._table(scan).columns
+        )
 
     def _show(self, alias: str, facts: _SubQueryFacts) -> None:
         """Take over what a sub-query has found out, in its own column names."""
@@ -349,7 +396,7 @@ class _Scope:
             both.infer_equalities()
             mine = {both.identity(term) for term in self.owners}
             if not mine.issuperset(both.identity(term) for term in partners.owners):
-                raise QueryRefused("CEL-Q121")
+                raise QueryRefused("CEL-Q036.outer_of_others" if partners.is_outer else "CEL-Q121")
             waiting.extend((each, both) for each in partners.semi_joins)
 
 
@@ -393,8 +440,8 @@ class _SubQuery:
             algebra.NamedExpression(word, column_expression(each))
             for word, each in zip(words, columns, strict=True)
         )
-        return algebra.DerivedTable(
-            self.owned.relation, self.source.alias, (*self.source.columns, *owners)
+        return replace(
+            self.source, source=self.owned.relation, columns=(*self.source.columns, *owners)
         )
 
     def facts(self) -> _SubQueryFacts:

@@ -20,7 +20,13 @@ from celosia.core.messages import Message
 from celosia.queries.algebra import Aggregate, AggregateKind, Question
 from celosia.queries.emission import FixedPoint, Target
 from celosia.queries.ownership.owners import unused_name
-from celosia.queries.planning.ranges import Range, choose_fixed_point, infer_range, is_whole
+from celosia.queries.planning.ranges import (
+    Range,
+    choose_fixed_point,
+    infer_grid,
+    infer_range,
+    is_whole,
+)
 from celosia.queries.sql import make_total as made_total
 
 TotalKind = Literal["rows", "count", "distinct", "sum"]
@@ -140,8 +146,7 @@ def _derivation(
     bounds = infer_range(argument, question.source, target)
     if bounds is None or argument is None:
         raise QueryRefused("CEL-Q144.no_bounds", label=label)
-    declared = target.declared_column(argument, question.source)
-    grid = None if declared is None else declared.grid
+    grid = infer_grid(argument, question.source, target)
     whole = is_whole(argument, question.source, target)
     fixed = choose_fixed_point(bounds, grid=grid, is_whole=whole)
     made = Derivation(aggregate=aggregate, label=label, totals=(), bounds=bounds)

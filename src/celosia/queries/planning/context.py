@@ -3,99 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
-
-from sqlglot import exp
 
 from celosia.core.errors import QueryRefused
 from celosia.core.neighbours import Neighbours
 from celosia.core.neighbours import Relation as NeighbourRelation
-from celosia.queries.algebra import Key, Question, Relation
-from celosia.queries.bounds.lineage import as_column
+from celosia.queries.algebra import Question
 from celosia.queries.emission import Target
 from celosia.queries.emission.expression_types import infer_type
 from celosia.queries.ownership import OwnedRelation
 from celosia.queries.planning.aggregates import Derivation, RequiredTotals, Total
 from celosia.queries.planning.facts import PublicFacts
+from celosia.queries.planning.key_domains import MOST_GROUPS, KeyDomains, is_whole_valued
 from celosia.queries.planning.plan import Step, StepContext, count_groups
 from celosia.queries.policy.values import Policy
 
 if TYPE_CHECKING:
     from celosia.queries.planning.rank_contribution import RankContribution
-
-
-MOST_GROUPS = 2**16
-"""Groups of one answer."""
-_PARTS = {
-    "month": (1, 12),
-    "quarter": (1, 4),
-    "day": (1, 31),
-    "hour": (0, 23),
-    "minute": (0, 59),
-}
-"""Parts of a moment that have few values, whatever the data."""
-
-
-@dataclass(frozen=True, slots=True)
-class KeyDomains:
-    """The keys of a question: their public values, or None where any has none."""
-
-    values: tuple[tuple[Any, ...], ...] | None
-    undeclared: tuple[str, ...]
-    """Names of keys without declared values."""
-
-
-def find_key_domains(question: Question, target: Target) -> KeyDomains:
-    """The public values of each key of GROUP BY: declared, or known from the query itself."""
-    lists, undeclared, number = [], [], 1
-    for key in question.keys:
-        declared = target.declared_column(key.expression, question.source)
-        values = (
-            declared.keys if declared is not None else implied_values(key, question.source, target)
-        )
-        if values is None:
-            undeclared.append(key.name)
-        else:
-            lists.append(tuple(values))
-            number *= len(values)
-    if number > MOST_GROUPS:
-        raise QueryRefused("CEL-Q146.too_many", number=number, most=MOST_GROUPS)
-    return KeyDomains(None if undeclared else tuple(lists), tuple(undeclared))
-
-
-def implied_values(key: Key, source: Relation, target: Target) -> tuple[Any, ...] | None:
-    """All values of a key that follow from the query itself: truth values, months, named cases.
-
-    They are known without the data, so every group of them is shown.
-    """
-    tree = key.expression
-    while isinstance(tree, exp.Paren | exp.Try):
-        tree = tree.this
-    if isinstance(tree, exp.Extract):
-        part = tree.name.lower()
-        first, last = _PARTS.get(part, (1, 0))
-        return tuple(range(first, last + 1)) or None
-    if isinstance(tree, exp.Case):
-        return _cases(tree)
-    if as_column(tree) is None and infer_type(tree, source, target=target) == "boolean":
-        return False, True
-    return None
-
-
-def _cases(tree: exp.Case) -> tuple[Any, ...] | None:
-    """The written results of CASE, each once, in order."""
-    results = [each.args["true"] for each in tree.args["ifs"]]
-    if tree.args.get("default") is not None:
-        results.append(tree.args["default"])
-    written = [each for each in results if not isinstance(each, exp.Null)]
-    if not written or not all(isinstance(each, exp.Literal) for each in written):
-        return None
-    if all(each.is_string for each in written):
-        return tuple(dict.fromkeys(each.name for each in written))
-    if all(not each.is_string and each.name.isdecimal() for each in written):
-        return tuple(sorted({int(each.name) for each in written}))
-    return None
 
 
 def format_key(value: Any) -> str:
@@ -110,6 +36,8 @@ def format_key(value: Any) -> str:
 
 def as_plain_key(value: Any) -> str | int | bool:
     """A key as a plain value for JSON, which can be written into a query again."""
+    if isinstance(value, float | Decimal) and value == int(value):
+        return int(value)
     return value if isinstance(value, bool | int | str) else format_key(value)
 
 
@@ -163,7 +91,8 @@ class PlanContext:
         if self.finds_keys and not self.delta:
             raise QueryRefused("CEL-Q146.no_keys", name=self.keys.undeclared[0])
         for key in self.question.keys if self.finds_keys else ():
-            if infer_type(key.expression, self.question.source, target=self.target) == "number":
+            kind = infer_type(key.expression, self.question.source, target=self.target)
+            if kind == "number" and not is_whole_valued(key.expression):
                 raise QueryRefused("CEL-Q146.not_whole", name=key.name)
 
     def shift(self, total: Total, rows: int) -> int:

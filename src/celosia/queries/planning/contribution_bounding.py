@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from celosia.core.errors import QueryRefused
 from celosia.core.messages import Message, unit_word, unit_words
-from celosia.queries.algebra import SemiJoin
+from celosia.queries.algebra import Aggregate, GroupedTable, SemiJoin
 from celosia.queries.bounds.caps import MOST
+from celosia.queries.bounds.lineage import as_column, find_definitions
 from celosia.queries.bounds.stability import StabilityAnalysis
 from celosia.queries.ownership import OwnedRelation, attach_owners
 from celosia.queries.planning.aggregates import Total, find_required_totals
@@ -56,7 +57,12 @@ def choose_for_people(context: PlanContext) -> MechanismChoice:
         return choose_for_several_owners(context, owned)
     rows = 1 if _counts_people(context, owned) else rows_per_person(context, owned)
     step_context = StepContext(question=context.question, target=context.target, owned=owned)
-    method = context.method or _choose_method(rows)
+    method = context.method or _choose_method(rows, _rows_added_up(context))
+    if method == "chosen-cap" and _rows_added_up(context) > 1:
+        # Values of one person begin at 0 and are mostly far from the end of their range.
+        context = replace(
+            context, required=find_required_totals(context.question, context.target, centred=False)
+        )
     # A person is in at most as many groups as they have rows.
     per_unit = 1 if rows is None else min(rows, MOST_KEYS)
     steps = context.partition_steps(step_context, per_unit, context.delta)
@@ -96,13 +102,31 @@ def _counts_people(context: PlanContext, owned: OwnedRelation | None) -> bool:
     return all(each.kind == "distinct" and owned.is_identified_by(each.argument) for each in totals)
 
 
-def _choose_method(rows: int | None) -> str:
+def _choose_method(rows: int | None, inner: int) -> str:
     """The method of the smaller error: noise for the declared cap, or for a typical one.
 
     A declared cap costs noise of scale rows / epsilon; a chosen one TYPICAL / (0.7 epsilon), as the
-    choice takes its share of epsilon. Only public numbers are compared.
+    choice takes its share of epsilon. Where values are themselves counts or sums of so many inner
+    rows, a person adds as much as with all of these. Only public numbers are compared.
     """
-    return "capped" if rows is not None and rows <= TYPICAL / CHOSEN_SHARE else "chosen-cap"
+    is_small = rows is not None and rows * inner <= TYPICAL / CHOSEN_SHARE
+    return "capped" if is_small else "chosen-cap"
+
+
+def _rows_added_up(context: PlanContext) -> int:
+    """The most rows that a sub-query counts or adds up into one value that is added up again."""
+    found = 1
+    for total in context.required.totals:
+        column = as_column(total.argument) if total.kind == "sum" else None
+        made = [] if column is None else find_definitions(column, context.question.source)
+        while made:
+            each, inner = made.pop()
+            if isinstance(each, Aggregate) and isinstance(inner, GroupedTable):
+                is_added = each.kind in ("rows", "count", "distinct", "sum")
+                found = max(found, inner.most or 1) if is_added else found
+            elif not isinstance(each, Aggregate) and (column := as_column(each)) is not None:
+                made += find_definitions(column, inner)
+    return found
 
 
 def _total_steps(

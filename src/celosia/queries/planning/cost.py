@@ -160,9 +160,9 @@ def _join_partners(relation: algebra.Relation) -> algebra.Relation:
             return relation
         case algebra.Filter(source=source):
             return replace(relation, source=_join_partners(source))
-        case algebra.DerivedTable(source=source):
+        case algebra.DerivedTable(source=source) | algebra.GroupedTable(source=source):
             return replace(relation, source=_join_partners(source))
-        case algebra.Join(left=left, right=right):
+        case algebra.Join(left=left, right=right) | algebra.LeftJoin(left=left, right=right):
             return replace(relation, left=_join_partners(left), right=_join_partners(right))
         case algebra.SemiJoin(left=left, right=right, keys=keys):
             return algebra.Join(_join_partners(left), _join_partners(right), keys)

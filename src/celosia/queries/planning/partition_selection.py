@@ -18,7 +18,8 @@ from celosia.core.neighbours import Neighbours
 from celosia.core.randomness import Source
 from celosia.queries.emission import people_by_key_query
 from celosia.queries.planning import plan
-from celosia.queries.planning.context import MOST_GROUPS, as_plain_key
+from celosia.queries.planning.context import as_plain_key
+from celosia.queries.planning.key_domains import MOST_GROUPS
 
 if TYPE_CHECKING:
     from celosia.mechanisms.statistics.key_histogram import KeyHistogram

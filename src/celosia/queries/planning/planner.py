@@ -11,14 +11,26 @@ from celosia.core.messages import Message, did_you_mean, unit_words
 from celosia.core.neighbours import Neighbours
 from celosia.core.numbers import exact
 from celosia.mechanisms.parameters import check_delta, check_epsilon
-from celosia.queries.algebra import Join, Question, Scan, SemiJoin, UnionAll, scans
+from celosia.queries.algebra import (
+    Filter,
+    GroupedTable,
+    Join,
+    LeftJoin,
+    Question,
+    Scan,
+    SemiJoin,
+    UnionAll,
+    scans,
+    walk,
+)
 from celosia.queries.emission import Target
 from celosia.queries.ownership import OwnedRelation, ownerless_notes
 from celosia.queries.planning.aggregates import find_required_totals
-from celosia.queries.planning.context import MechanismChoice, PlanContext, find_key_domains
+from celosia.queries.planning.context import MechanismChoice, PlanContext
 from celosia.queries.planning.contribution_bounding import choose_for_people
 from celosia.queries.planning.cost import check_cost, choose_deadline, estimate_cost
 from celosia.queries.planning.facts import Frequency, PublicFacts
+from celosia.queries.planning.key_domains import find_key_domains
 from celosia.queries.planning.plan import Executor, Plan
 from celosia.queries.policy.values import Policy
 from celosia.queries.request import QueryRequest
@@ -79,6 +91,7 @@ def make_plan(
             labels=_labels(question, policy),
         )
     facts = PublicFacts(policy, count)
+    question = _bound_sub_queries(question, target, facts)
     cost = estimate_cost(question.source, facts)
     original = question
     if cost.public > PREAGGREGATE_ABOVE and execute_public is not None and count is not None:
@@ -95,7 +108,7 @@ def make_plan(
         question=question,
         target=target,
         required=find_required_totals(question, target),
-        keys=find_key_domains(question, target),
+        keys=find_key_domains(question, target, finds_keys=bool(failure)),
         epsilon=price,
         delta=failure,
         method=chosen_method,
@@ -122,6 +135,16 @@ def make_plan(
         group_keys=context.keys.values,
         labels=_labels(question, policy),
     )
+
+
+def _bound_sub_queries(question: Question, target: Target, facts: PublicFacts) -> Question:
+    if all(isinstance(each, Scan | Filter | Join | SemiJoin) for each in walk(question.source)):
+        return question
+    from celosia.queries.planning.sub_queries import (
+        bound_sub_queries,  # only where the plan needs it
+    )
+
+    return bound_sub_queries(question, target, facts)
 
 
 def _choose_mechanisms(context: PlanContext) -> MechanismChoice:
@@ -223,6 +246,10 @@ def _rule(  # noqa: PLR0911 - one for each kind of part
             if negated:
                 return Message("queries.tree.anti_join")
             return Message("queries.tree.semi_join")
+        case LeftJoin():
+            return Message("queries.tree.left_join")
+        case GroupedTable():
+            return Message("queries.tree.grouped")
         case UnionAll():
             return Message("queries.tree.union")
     return None

@@ -8,7 +8,8 @@ from math import ceil, floor, log10
 
 from sqlglot import exp
 
-from celosia.queries.algebra import Relation
+from celosia.queries.algebra import Aggregate, Column, GroupedTable, Relation
+from celosia.queries.bounds.lineage import as_column, find_definitions
 from celosia.queries.emission import FixedPoint, Target
 from celosia.queries.emission.expression_types import infer_type
 
@@ -34,6 +35,10 @@ def infer_range(  # noqa: PLR0911 - one a kind
         if declared.lower is None or declared.upper is None:
             return None
         return declared.lower, declared.upper
+    if (column := as_column(tree)) is not None:
+        return _column_range(column, source, target)
+    if isinstance(tree, exp.Window):
+        return _window_range(tree, source, target)
     if isinstance(tree, exp.Greatest | exp.Least):
         low, high = _ends(tree, source, target)
         return None if low is None or high is None else (low, high)
@@ -49,6 +54,36 @@ def infer_range(  # noqa: PLR0911 - one a kind
     if tree is None or not inner or None in inner:
         return None
     return _combined(tree, [each for each in inner if each is not None])
+
+
+def _column_range(column: Column, source: Relation, target: Target) -> Range | None:
+    """Bounds of a column that a sub-query computes."""
+    return _hull(
+        infer_range(made, inner, target)
+        if not isinstance(made, Aggregate)
+        else _aggregate_range(made, inner, target)
+        for made, inner in find_definitions(column, source)
+    )
+
+
+def _aggregate_range(aggregate: Aggregate, grouped: Relation, target: Target) -> Range | None:
+    """Bounds of an aggregate of a group that has at least one row, and at most so many."""
+    assert isinstance(grouped, GroupedTable)
+    most = grouped.most
+    if aggregate.kind in ("rows", "count", "distinct"):
+        least = Fraction(1 if aggregate.kind == "rows" else 0)
+        return None if most is None else (least, Fraction(most))
+    inner = infer_range(aggregate.argument, grouped.source, target)
+    if inner is None or aggregate.kind != "sum":
+        return inner
+    low, high = inner
+    return None if most is None else (min(low, low * most), max(high, high * most))
+
+
+def _window_range(window: exp.Window, source: Relation, target: Target) -> Range | None:
+    """Bounds of a value of another row; numbers of rows have none from above."""
+    is_value = isinstance(window.this, exp.Lag | exp.Lead | exp.FirstValue | exp.Min | exp.Max)
+    return infer_range(window.this.this, source, target) if is_value else None
 
 
 def choose_fixed_point(bounds: Range, *, grid: Fraction | None, is_whole: bool) -> FixedPoint:
@@ -69,17 +104,53 @@ def choose_fixed_point(bounds: Range, *, grid: Fraction | None, is_whole: bool) 
     return FixedPoint(lower=lower if inside else low, upper=upper if inside else high, step=step)
 
 
+def infer_grid(tree: exp.Expr | None, source: Relation, target: Target) -> Fraction | None:
+    """The declared grid that all values of an expression lie on, if it is one column's."""
+    declared = target.declared_column(tree, source)
+    if declared is not None:
+        return declared.grid
+    column = as_column(tree)
+    made = [] if column is None else find_definitions(column, source)
+    if len(made) != 1:
+        return None
+    ((found, inner),) = made
+    if not isinstance(found, Aggregate):
+        return infer_grid(found, inner, target)
+    assert isinstance(inner, GroupedTable)
+    is_value = found.kind in ("sum", "minimum", "maximum", "first", "last")
+    return infer_grid(found.argument, inner.source, target) if is_value else None
+
+
 def is_whole(tree: exp.Expr | None, source: Relation, target: Target) -> bool:
     """Whether an expression is made of whole numbers by sums, differences and products."""
     declared = target.declared_column(tree, source)
     if declared is not None:
         return declared.type == "integer" and declared.grid is None
+    if (column := as_column(tree)) is not None:
+        made = find_definitions(column, source)
+        return bool(made) and all(
+            is_whole(each, inner, target)
+            if not isinstance(each, Aggregate)
+            else _is_whole_aggregate(each, inner, target)
+            for each, inner in made
+        )
+    if isinstance(tree, exp.Window):
+        is_value = isinstance(tree.this, exp.Lag | exp.Lead | exp.FirstValue | exp.Min | exp.Max)
+        return not is_value or is_whole(tree.this.this, source, target)
     parts = _parts(tree)
     if parts is None and isinstance(tree, exp.Add | exp.Sub | exp.Mul | exp.Neg | exp.Abs):
         parts = _operands(tree)
     if parts is not None:
         return all(is_whole(each, source, target) for each in parts)
     return isinstance(tree, exp.Literal) and not tree.is_string and tree.name.isdecimal()
+
+
+def _is_whole_aggregate(aggregate: Aggregate, grouped: Relation, target: Target) -> bool:
+    assert isinstance(grouped, GroupedTable)
+    if aggregate.kind in ("rows", "count", "distinct"):
+        return True
+    is_value = aggregate.kind in ("sum", "minimum", "maximum", "first", "last")
+    return is_value and is_whole(aggregate.argument, grouped.source, target)
 
 
 def _parts(tree: exp.Expr | None) -> list[exp.Expr] | None:

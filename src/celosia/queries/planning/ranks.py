@@ -25,7 +25,7 @@ from celosia.queries.emission.histograms import Extreme
 from celosia.queries.planning import plan
 from celosia.queries.planning.aggregates import Derivation
 from celosia.queries.planning.context import format_key
-from celosia.queries.planning.ranges import choose_fixed_point
+from celosia.queries.planning.ranges import choose_fixed_point, infer_grid, is_whole
 from celosia.queries.planning.rank_contribution import CAP_SHARE, RankContribution, RowCap
 
 MOST_POINTS = 2**18
@@ -89,11 +89,10 @@ class RankStep(plan.Step):
         """The grid of the answer."""
         assert self.derivation.bounds is not None
         context, argument = self.context, self.derivation.aggregate.argument
-        declared = context.target.declared_column(argument, context.question.source)
+        source, target = context.question.source, context.target
         low, high = self.derivation.bounds
-        grid = None if declared is None else declared.grid
-        is_whole = declared is not None and declared.type == "integer"
-        made = choose_fixed_point((low, high), grid=grid, is_whole=is_whole)
+        grid, whole = infer_grid(argument, source, target), is_whole(argument, source, target)
+        made = choose_fixed_point((low, high), grid=grid, is_whole=whole)
         step = made.step
         while (high - low) / step > MOST_POINTS:
             step *= 10

@@ -23,8 +23,10 @@ from celosia.queries.algebra import (
     Column,
     DerivedTable,
     Filter,
+    GroupedTable,
     Join,
     Key,
+    LeftJoin,
     NamedExpression,
     Question,
     Relation,
@@ -217,9 +219,16 @@ def _expressions(part: Relation) -> Iterable[exp.Expression]:
     match part:
         case Filter(condition=condition):
             return [condition]
-        case Join(keys=keys, condition=condition) | SemiJoin(keys=keys, condition=condition):
+        case (
+            Join(keys=keys, condition=condition)
+            | LeftJoin(keys=keys, condition=condition)
+            | SemiJoin(keys=keys, condition=condition)
+        ):
             said = [column_expression(column) for pair in keys for column in pair]
             return [*said, *([] if condition is None else [condition])]
         case DerivedTable(columns=columns):
             return [each.expression for each in columns]
+        case GroupedTable(keys=keys, aggregates=aggregates):
+            parts = [part for each in aggregates for part in (each.argument, each.order) if part]
+            return [*(each.expression for each in keys), *parts]
     return []

@@ -12,7 +12,7 @@ as it is in both dialects.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
@@ -67,6 +67,7 @@ _SIMPLE: Mapping[type[exp.Expr], AggregateKind] = {
     exp.StddevPop: "deviation",
     exp.StddevSamp: "deviation",
 }
+_ENDS: Mapping[type[exp.Expr], AggregateKind] = {exp.ArgMin: "first", exp.ArgMax: "last"}
 _SAMPLES = (exp.Variance, exp.Stddev, exp.StddevSamp)
 """VARIANCE and STDDEV are VAR_SAMP and STDDEV_SAMP in both dialects."""
 _QUANTILES = (exp.PercentileCont, exp.PercentileDisc, exp.Quantile)
@@ -82,14 +83,20 @@ class UnnamedAggregate:
     sample: bool = False
     is_whole: bool = False
     """Whether it adds up or ranks whole numbers."""
+    order: exp.Expression | None = None
+    """Of the first or last: what rows are ordered by."""
+    of: Kind | None = None
+    """In a sub-query: the kind of its values, where it is one of them."""
 
     def named(self, name: str) -> Aggregate:
         """The aggregate under a name."""
-        return Aggregate(self.kind, name, self.argument, self.share, self.sample)
+        return Aggregate(self.kind, name, self.argument, self.share, self.sample, order=self.order)
 
     @property
     def gives(self) -> Kind:
         """The kind of the answer."""
+        if self.of is not None:
+            return self.of
         if self.kind in ("sum", "minimum", "maximum"):
             return "integer" if self.is_whole else "number"
         return "integer" if self.kind in ("rows", "count", "distinct") else "number"
@@ -142,6 +149,31 @@ def read_aggregate(node: exp.Expr, scope: Scope) -> UnnamedAggregate:
         sample=isinstance(node, _SAMPLES),
         is_whole=typed.kind == "integer",
     )
+
+
+def read_inner_aggregate(node: exp.Expr, scope: Scope) -> UnnamedAggregate:
+    """An aggregate of a group inside a sub-query: also the least date, or the first value.
+
+    Raises:
+        QueryRefused: as `read_aggregate`; CEL-Q054 those whose value depends on the order of rows.
+    """
+    if isinstance(node, exp.Filter):
+        node = _read_filter(node)
+    kind = _ENDS.get(type(node))
+    if kind is not None:
+        check_arguments(node, frozenset({"this", "expression"}))
+        value, order = (read_expression(each, scope) for each in (node.this, node.expression))
+        for each in (value, order):
+            _check_not_interval(each, node)
+        return UnnamedAggregate(kind, value.tree, order=order.tree, of=value.kind)
+    if isinstance(node, exp.Min | exp.Max) and set(_given(node)) == {"this"}:
+        typed = read_expression(node.this, scope)
+        _check_not_interval(typed, node)
+        return UnnamedAggregate(_SIMPLE[type(node)], typed.tree, of=typed.kind)
+    made = read_aggregate(node, scope)
+    if made.kind in ("variance", "deviation"):
+        raise refusal("CEL-Q054.in_sub_query", aggregate=_word(node), at=node)
+    return replace(made, of="number") if made.kind == "sum" else made
 
 
 def _case(condition: exp.Expr, value: exp.Expr) -> exp.Case:

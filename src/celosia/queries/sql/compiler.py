@@ -90,13 +90,19 @@ def _sizes(relation: algebra.Relation) -> Sizes:
             found = _sizes(source)
             size_of(condition, found)
             return found
-        case algebra.Join(left=left, right=right) | algebra.SemiJoin(left=left, right=right):
+        case (
+            algebra.Join(left=left, right=right)
+            | algebra.LeftJoin(left=left, right=right)
+            | algebra.SemiJoin(left=left, right=right)
+        ):
             both = {**_sizes(left), **_sizes(right)}
             if relation.condition is not None:
                 size_of(relation.condition, both)
             return both
         case algebra.DerivedTable():
             return _derived(relation, relation.alias)
+        case algebra.GroupedTable():
+            return _grouped(relation)
         case algebra.UnionAll(parts=parts, alias=alias):
             stacked: dict[tuple[str, str], Size] = {}
             for part in parts:
@@ -110,6 +116,20 @@ def _derived(relation: algebra.DerivedTable, alias: str) -> Sizes:
     return {
         (alias, each.name.lower()): size_of(each.expression, inside) for each in relation.columns
     }
+
+
+def _grouped(relation: algebra.GroupedTable) -> Sizes:
+    inside = _sizes(relation.source)
+    made = {
+        (relation.alias, each.name.lower()): size_of(each.expression, inside)
+        for each in relation.keys
+    }
+    for each in relation.aggregates:
+        if each.order is not None:
+            size_of(each.order, inside)
+        if each.argument is not None:
+            made[relation.alias, each.name.lower()] = size_of(each.argument, inside)
+    return made
 
 
 def size_of(tree: exp.Expr, sizes: Sizes) -> Size:

@@ -317,9 +317,6 @@ SIGNATURES: Mapping[type[exp.Expr], Signature] = {
     exp.Abs: Signature(None, {"this": NUMBERS}),
     exp.Ceil: Signature("number", {"this": NUMBERS}),
     exp.Floor: Signature("number", {"this": NUMBERS}),
-    exp.Round: Signature(
-        "number", {"this": NUMBERS}, {"decimals": 0}, optional=frozenset({"decimals"})
-    ),
 }
 """Functions whose arguments have kinds of their own."""
 
@@ -372,11 +369,11 @@ def _by_signature(node: exp.Expr, read: Read) -> TypedExpression:
     return TypedExpression(tree, signature.gives or first)
 
 
-def _whole(node: exp.Expr, part: exp.Expr | None, least: int) -> int:
+def _whole(node: exp.Expr, part: exp.Expr | None, least: int, most: int = MOST) -> int:
     text = part.name if isinstance(part, exp.Literal) and not part.is_string else ""
-    if not (text.isdecimal() and text.isascii() and least <= int(text) <= MOST):
+    if not (text.isdecimal() and text.isascii() and least <= int(text) <= most):
         raise refusal(
-            "CEL-Q050.not_a_written_number", function=_word(node), least=least, most=MOST, at=node
+            "CEL-Q050.not_a_written_number", function=_word(node), least=least, most=most, at=node
         )
     return int(text)
 
@@ -441,6 +438,56 @@ def _truncate(node: exp.Expr, read: Read) -> TypedExpression:
     return TypedExpression(exp.TimestampTrunc(this=typed.tree, unit=exp.var(unit)), "timestamp")
 
 
+def _round(node: exp.Expr, read: Read) -> TypedExpression:
+    """ROUND(x), ROUND(x, 2), and ROUND(x, -2) for hundreds."""
+    check_arguments(node, frozenset({"this", "decimals"}))
+    typed = require_kind(read(node.this), NUMBERS, at=node.this, use="ROUND")
+    made = exp.Round(this=typed.tree)
+    digits = node.args.get("decimals")
+    if isinstance(digits, exp.Neg):
+        made.set("decimals", exp.Neg(this=exp.Literal.number(_whole(node, digits.this, 1, 15))))
+    elif digits is not None:
+        made.set("decimals", exp.Literal.number(_whole(node, digits, 0)))
+    return TypedExpression(made, "number")
+
+
+def _width_bucket(node: exp.Expr, read: Read) -> TypedExpression:
+    """WIDTH_BUCKET(x, low, high, n): 0 below, n + 1 from `high` on, else the n-th part of it."""
+    words = ("min_value", "max_value", "num_buckets")
+    check_arguments(node, frozenset({"this", *words}))
+    written = [node.args.get(word) for word in words]
+    texts = [each.this if isinstance(each, exp.Neg) else each for each in written]
+    if not all(isinstance(each, exp.Literal) and not each.is_string for each in texts):
+        raise refusal("CEL-Q050.width_bucket", at=node)
+    count = _whole(node, written[2], 1)
+    low, high = (
+        (-1 if isinstance(given, exp.Neg) else 1) * float(text.name)
+        for given, text in zip(written[:2], texts[:2], strict=True)
+    )
+    if low >= high:
+        raise refusal("CEL-Q050.width_bucket", at=node)
+    value, first, last = node.this, node.args["min_value"], node.args["max_value"]
+    moved = exp.Mul(
+        this=exp.Paren(this=exp.Sub(this=value.copy(), expression=exp.Paren(this=first.copy()))),
+        expression=exp.Literal.number(count),
+    )
+    width = exp.Paren(this=exp.Sub(this=last.copy(), expression=exp.Paren(this=first.copy())))
+    inside = exp.Floor(this=exp.Div(this=moved, expression=width))
+    tree = exp.Case(
+        ifs=[
+            exp.If(
+                this=exp.LT(this=value.copy(), expression=first.copy()), true=exp.Literal.number(0)
+            ),
+            exp.If(
+                this=exp.GTE(this=value.copy(), expression=last.copy()),
+                true=exp.Literal.number(count + 1),
+            ),
+        ],
+        default=exp.Add(this=inside, expression=exp.Literal.number(1)),
+    )
+    return read(tree)
+
+
 def _unknown(node: exp.Expr, read: Read) -> TypedExpression:
     raise unknown_function(node)
 
@@ -455,6 +502,8 @@ RULES: Mapping[type[exp.Expr], Rule] = {
     exp.Least: _of_one_kind,
     exp.Nullif: _nullif,
     exp.Concat: _concat,
+    exp.Round: _round,
+    exp.WidthBucket: _width_bucket,
     exp.Extract: _extract,
     exp.TimestampTrunc: _truncate,
     exp.DateTrunc: _truncate,

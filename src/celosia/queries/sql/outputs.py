@@ -10,7 +10,7 @@ An aggregate that only they refer to is asked for as well, and not shown.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from sqlglot import exp
@@ -136,6 +136,10 @@ class Outputs:
     shown: list[str] = field(default_factory=list)
     taken: frozenset[str] = frozenset()
     """Aliases of the SELECT list, in lower case."""
+    read: Callable[[exp.Expr, Scope], UnnamedAggregate] = read_aggregate
+    """Reads an aggregate."""
+    is_inner: bool = False
+    """Whether they are of a sub-query, and so go on to the query around it."""
 
     def parts(self) -> tuple[tuple[Aggregate, ...], tuple[Key, ...]]:
         """The aggregates and keys of the question."""
@@ -171,7 +175,7 @@ class Outputs:
         """
         node = node.unnest()
         if is_aggregate(node):
-            call = read_aggregate(node, self.scope)
+            call = self.read(node, self.scope)
             name = next((name for name, each in self.aggregates.items() if each == call), None)
             if name is None:
                 name = self.free(call.word)
@@ -195,7 +199,7 @@ class Outputs:
 
         def known(part: exp.Expr) -> TypedExpression | None:
             found = self.answer(part, clause)
-            if found is None or found.kind not in TIMES:
+            if found is None or found.kind not in TIMES or self.is_inner:
                 return found
             # Moments are released as texts.
             return TypedExpression(
@@ -240,8 +244,20 @@ class Outputs:
         raise refusal("CEL-Q057.not_grouped", clause=clause, name=node.name, at=node)
 
 
-def read_outputs(select: exp.Select, scope: Scope) -> Outputs:
+def read_outputs(
+    select: exp.Select,
+    scope: Scope,
+    *,
+    read: Callable[[exp.Expr, Scope], UnnamedAggregate] = read_aggregate,
+    is_inner: bool = False,
+) -> Outputs:
     """The keys and aggregates that a query asks for.
+
+    Args:
+        select: the query.
+        scope: its relations.
+        read: reads an aggregate.
+        is_inner: whether it is a sub-query.
 
     Raises:
         QueryRefused: CEL-Q051 to CEL-Q056 and CEL-Q027.
@@ -252,13 +268,13 @@ def read_outputs(select: exp.Select, scope: Scope) -> Outputs:
         _stop_windows(each)
     grouped = read_group_keys(select, scope)
     aliases = frozenset(each.alias.lower() for each in select.expressions if each.alias)
-    made = Outputs(scope, taken=aliases)
+    made = Outputs(scope, taken=aliases, read=read, is_inner=is_inner)
     names: dict[int, str] = {}
     computed = computed_positions(select, scope)
     for place, each in enumerate(select.expressions):
         inner = each.unalias().unnest()
         if is_aggregate(inner):
-            call = read_aggregate(inner, scope)
+            call = read(inner, scope)
             names[place] = _name(each, call.word, made)
             made.aggregates[names[place]] = call
         elif place not in computed:
@@ -272,14 +288,15 @@ def read_outputs(select: exp.Select, scope: Scope) -> Outputs:
         if place not in names:
             names[place] = _name(each, "value", made)
             made.computed[names[place]] = _computed(each.unalias().unnest(), made)
-            _check_combines(made.computed[names[place]], made, each)
+            if not is_inner:
+                _check_combines(made.computed[names[place]], made, each)
     made.shown = [names[place] for place in range(len(names))]
     return made
 
 
 def _computed(node: exp.Expr, made: Outputs) -> TypedExpression:
     typed = made.read_computed(node, SELECT)
-    if typed.kind not in NUMBERS | TEXTS | TRUTHS:
+    if typed.kind not in NUMBERS | TEXTS | TRUTHS and not made.is_inner:
         raise refusal("CEL-Q051.computed_kind", kind=typed.kind, at=node)
     return typed
 
@@ -344,7 +361,7 @@ def read_post_processing(
     """
     having = select.args.get("having")
     order = select.args.get("order")
-    kept = _having(having.this, outputs) if having else None
+    kept = read_having(having.this, outputs) if having else None
     ordered = [_ordered(each, outputs, dialect) for each in order.expressions] if order else []
     return PostProcessing(
         having=kept,
@@ -358,7 +375,8 @@ def read_post_processing(
     )
 
 
-def _having(node: exp.Expr, outputs: Outputs) -> exp.Expression:
+def read_having(node: exp.Expr, outputs: Outputs) -> exp.Expression:
+    """A condition on the answers, or on the groups of a sub-query."""
     typed = outputs.read_computed(node, "HAVING")
     return require_kind(typed, TRUTHS, at=node, use="condition").tree
 

@@ -50,7 +50,9 @@ def normalise(question: algebra.Question) -> str:
     """
     names: dict[str, str] = {}
     for part in algebra.walk(question.source):
-        if isinstance(part, algebra.Scan | algebra.DerivedTable | algebra.UnionAll):
+        if isinstance(
+            part, algebra.Scan | algebra.DerivedTable | algebra.GroupedTable | algebra.UnionAll
+        ):
             names[part.alias] = f"r{len(names) + 1}"
     with speaking("en"):
         return str(_Writer(names).question(question))
@@ -100,6 +102,7 @@ class _Writer:
             return TextLine(Message("queries.question.rows", name=name), each)
         inside = [self._sql(each.argument)]
         inside += [f"{each.share!r}"] if each.share is not None else []
+        inside += [self._sql(each.order)] if each.order is not None else []
         text = Message(
             "queries.question.aggregate",
             name=name,
@@ -108,7 +111,9 @@ class _Writer:
         )
         return TextLine(text, each)
 
-    def _relation(self, relation: algebra.Relation) -> TextLine:
+    def _relation(  # noqa: PLR0911 - one for each kind of relation
+        self, relation: algebra.Relation
+    ) -> TextLine:
         match relation:
             case algebra.Scan(table=table, alias=alias):
                 return TextLine(
@@ -123,9 +128,20 @@ class _Writer:
             case algebra.Join(left=left, right=right):
                 below = (self._relation(left), self._relation(right))
                 return TextLine(self._join(relation), relation, below)
+            case algebra.LeftJoin(left=left, right=right):
+                below = (self._relation(left), self._relation(right))
+                return TextLine(self._left_join(relation), relation, below)
             case algebra.SemiJoin(left=left, right=right):
                 below = (self._relation(left), self._relation(right))
                 return TextLine(self._match(relation), relation, below)
+            case algebra.GroupedTable(source=source, alias=alias):
+                text = Message("queries.question.grouped", alias=self._alias(alias))
+                parts_of_group = [self._aggregate(each) for each in relation.aggregates]
+                parts_of_group += [
+                    TextLine(Message("queries.question.by", **self._named(each)), None)
+                    for each in relation.keys
+                ]
+                return TextLine(text, relation, (*parts_of_group, self._relation(source)))
             case algebra.DerivedTable(source=source, alias=alias, columns=columns):
                 named = [
                     f"{self._word(each.name)} = {self._sql(each.expression)}" for each in columns
@@ -143,6 +159,13 @@ class _Writer:
             return Message("queries.question.join", keys=keys)
         condition = self._sql(relation.condition)
         return Message("queries.question.join_if", keys=keys, condition=condition)
+
+    def _left_join(self, relation: algebra.LeftJoin) -> Message:
+        keys = self._keys(relation.keys)
+        if relation.condition is None:
+            return Message("queries.question.left_join", keys=keys)
+        condition = self._sql(relation.condition)
+        return Message("queries.question.left_join_if", keys=keys, condition=condition)
 
     def _match(self, relation: algebra.SemiJoin) -> Message:
         keys = self._keys(relation.keys)

@@ -20,7 +20,16 @@ from sqlglot import exp
 
 from celosia.core.errors import CelosiaError
 from celosia.core.messages import Message, did_you_mean
-from celosia.queries.algebra import Column, Filter, Join, Keys, Relation, Scan, SemiJoin
+from celosia.queries.algebra import (
+    Column,
+    Filter,
+    Join,
+    Keys,
+    LeftJoin,
+    Relation,
+    Scan,
+    SemiJoin,
+)
 from celosia.queries.policy.values import Policy
 from celosia.queries.sql import subqueries
 from celosia.queries.sql.conditions import (
@@ -104,9 +113,16 @@ def find_join_keys(
 
 
 def join_items(
-    items: Sequence[FromItem], conditions: Sequence[JoinCondition]
+    items: Sequence[FromItem],
+    conditions: Sequence[JoinCondition],
+    outer: Mapping[str, Sequence[JoinCondition]],
 ) -> tuple[Relation, list[JoinCondition]]:
     """One relation of all items, and the conditions of WHERE that it did not need.
+
+    Args:
+        items: what stands in FROM, in order.
+        conditions: of inner joins and WHERE.
+        outer: by the alias of each item of a left join, the conditions of its ON.
 
     Raises:
         QueryRefused: CEL-Q036, where nothing ties an item to the others.
@@ -114,6 +130,37 @@ def join_items(
     first, *waiting = items
     relation, done = first.relation, frozenset({first.alias})
     rest = list(conditions)
+    while waiting:
+        place = next((at for at, item in enumerate(waiting) if item.alias in outer), len(waiting))
+        if place == 0:
+            item = waiting.pop(0)
+            relation = _left_join(relation, item, done, outer[item.alias])
+            done |= {item.alias}
+            continue
+        after = waiting[place:]
+        relation, done, rest = _join_inner(relation, done, waiting[:place], rest)
+        waiting = after
+    return relation, rest
+
+
+def _left_join(
+    relation: Relation, item: FromItem, done: frozenset[str], on: Sequence[JoinCondition]
+) -> LeftJoin:
+    keys, used = find_join_keys(on, done, frozenset({item.alias}))
+    if not keys:
+        raise _no_join_key(item, done, on)
+    rest = conjunction([each.tree for each in on if each not in used])
+    return LeftJoin(relation, item.relation, keys, rest)
+
+
+def _join_inner(
+    relation: Relation,
+    done: frozenset[str],
+    items: Sequence[FromItem],
+    conditions: Sequence[JoinCondition],
+) -> tuple[Relation, frozenset[str], list[JoinCondition]]:
+    """The relation with more items, the aliases in it, and the conditions that are left."""
+    waiting, rest = list(items), list(conditions)
     while waiting:
         for item in waiting:
             keys, used = find_join_keys(rest, done, frozenset({item.alias}))
@@ -127,7 +174,7 @@ def join_items(
         extra = [each for each in rest if each.joins is not None and each.mentions <= done]
         rest = [each for each in rest if each not in extra]
         relation = Join(relation, item.relation, keys, conjunction([each.tree for each in extra]))
-    return relation, rest
+    return relation, done, rest
 
 
 def _no_join_key(
@@ -192,6 +239,8 @@ class OuterQuery:
     conditions: Sequence[exp.Expr]
     """All conditions that AND puts together with the one that holds the sub-query."""
     visible: Mapping[str, subqueries.CommonTable]
+    node: exp.Expr | None = None
+    """The condition that holds it."""
 
 
 def read_semi_join(
@@ -207,22 +256,41 @@ def read_semi_join(
     """
     inner, negated = _without_not(node), _is_negated(node)
     select = _select(inner)
-    subqueries.check_rows(select)
-    rows = builder.rows(select, visible=around.visible, outer=around.scope)
+    shown, rows = _partner_rows(select, replace(around, node=inner), builder)
     ties = list(rows.ties)
     if isinstance(inner, exp.In):
         check_arguments(inner, frozenset({"this", "query"}))
-        ties.insert(0, _membership(inner, select, around.scope, rows))
+        ties.insert(0, _membership(inner, shown, around.scope, rows))
         if negated:
             _check_not_in(inner, select, around.conditions)
     else:
         # What EXISTS selects makes no difference, but it must be something that could be selected.
-        subqueries.read_selection(select, rows.scope, rows.relation)
+        subqueries.read_selection(shown, rows.scope, rows.relation)
     keys, used = find_join_keys(ties, around.scope.aliases, rows.scope.aliases)
     if not keys:
         raise _no_semi_join_key(inner, ties)
     rest = [each.tree for each in ties if each not in used]
     return SemiJoin(left, rows.relation, keys, conjunction(rest), negated)
+
+
+def _partner_rows(
+    select: exp.Select, around: OuterQuery, builder: RelationBuilder
+) -> tuple[exp.Select, SelectRows]:
+    """What the sub-query of IN or EXISTS selects, and its rows; how often each is plays no part."""
+    if subqueries.does_more(select) and isinstance(around.node, exp.Exists):
+        raise refusal("CEL-Q043.exists_of_groups", at=select)
+    if subqueries.does_more(select):
+        item = subqueries.read_derived_table(
+            select, "partners", (), builder=builder, visible=around.visible
+        )
+        scope = Scope()
+        scope.add(item, at=select)
+        shown = exp.Select(expressions=[exp.column(name, quoted=True) for name in item.fields])
+        return shown, SelectRows(item.relation, scope)
+    subqueries.check_rows(select)
+    allowed = frozenset({"distinct"})
+    rows = builder.rows(select, visible=around.visible, outer=around.scope, allowed=allowed)
+    return select, rows
 
 
 def _select(node: exp.Expr) -> exp.Select:
@@ -323,14 +391,15 @@ class RelationBuilder:
         start = select.args.get("from_")
         if start is None:
             raise refusal("CEL-Q025.not_a_table_no_from", at=select)
+        outer_joins: dict[str, list[JoinCondition]] = {}
         conditions = self._sources(start.this, scope, visible)
         for join in select.args.get("joins") or []:
-            conditions += self._join(join, scope, visible)
+            conditions += self._join(join, scope, visible, outer_joins)
         where = select.args.get("where")
         wanted = list(conjuncts(where.this if where else None))
         conditions += [analyse_condition(each, scope) for each in wanted if not is_semi_join(each)]
         own = [each for each in conditions if each.mentions <= scope.aliases]
-        relation, rest = join_items(list(scope.items.values()), own)
+        relation, rest = join_items(list(scope.items.values()), own, outer_joins)
         if (kept := conjunction([each.tree for each in rest])) is not None:
             relation = Filter(relation, kept)
         for each in wanted:
@@ -342,17 +411,28 @@ class RelationBuilder:
         return SelectRows(relation, scope, ties)
 
     def _join(
-        self, join: exp.Join, scope: Scope, visible: Mapping[str, subqueries.CommonTable]
+        self,
+        join: exp.Join,
+        scope: Scope,
+        visible: Mapping[str, subqueries.CommonTable],
+        outer_joins: dict[str, list[JoinCondition]] | None = None,
     ) -> list[JoinCondition]:
         check_arguments(join, _JOIN)
-        _check_kind(join)
+        is_left = join.args.get("side") == "LEFT" and outer_joins is not None
+        if not is_left or not isinstance(join.this, exp.Table | exp.Subquery):
+            _check_kind(join)
         before = list(scope.items.values())
         conditions = self._sources(join.this, scope, visible)
+        if is_left and len(scope.items) > len(before) + 1:
+            raise refusal("CEL-Q036.outer_of_joins", at=join.this)
         latest = list(scope.items.values())[-1].alias
         for name in join.args.get("using") or []:
             conditions.append(_using(name, before, scope, latest))
         for node in conjuncts(join.args.get("on")):
             conditions.append(analyse_condition(node, scope, joins=latest))
+        if is_left and outer_joins is not None:
+            outer_joins[latest] = conditions
+            return []
         return conditions
 
     def _sources(

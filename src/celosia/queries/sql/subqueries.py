@@ -1,4 +1,4 @@
-"""Sub-queries in FROM, CTEs and UNION ALL: rows under new names, without aggregates.
+"""Sub-queries in FROM, CTEs and UNION [ALL]: rows under new names, or groups of rows.
 
 Columns that the policy does not declare are not there, and those that it declares come in its
 order. A name that two joined relations have means the left one where the join makes both equal;
@@ -8,14 +8,20 @@ otherwise it is ambiguous and is left out: a query that refers to it is refused.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
 from celosia.core.messages import Message
 from celosia.queries import algebra
-from celosia.queries.sql.conditions import read_expression
+from celosia.queries.sql.conditions import (
+    Special,
+    conjunction,
+    read_condition,
+    read_expression,
+)
+from celosia.queries.sql.grouped import distinct_rows, group_rows
 from celosia.queries.sql.names import (
     Field,
     FromItem,
@@ -26,6 +32,7 @@ from celosia.queries.sql.names import (
 )
 from celosia.queries.sql.parser import set_operation_refusal
 from celosia.queries.sql.refusals import AGGREGATES, check_arguments, refusal
+from celosia.queries.sql.windows import WindowReader
 
 if TYPE_CHECKING:
     from celosia.queries.sql.relations import RelationBuilder
@@ -57,13 +64,20 @@ class Selection:
         return [each.value for each in self.columns]
 
 
-def read_selection(select: exp.Select, scope: Scope, relation: algebra.Relation) -> Selection:
+def read_selection(
+    select: exp.Select,
+    scope: Scope,
+    relation: algebra.Relation,
+    *,
+    special: Special | None = None,
+) -> Selection:
     """The columns that a sub-query selects from its rows.
 
     Args:
         select: the sub-query.
         scope: its relations.
         relation: its rows, whose joins say which columns are equal.
+        special: reads what is no row-wise expression, such as a window.
 
     Raises:
         QueryRefused: CEL-Q025, CEL-Q042, and all that an expression may be refused for.
@@ -74,9 +88,8 @@ def read_selection(select: exp.Select, scope: Scope, relation: algebra.Relation)
     has_dropped, equal = False, _equal_columns(relation)
     for each in select.expressions:
         if not _is_star(each):
-            columns.append(
-                SelectedColumn(each.alias_or_name, read_expression(each.unalias(), scope), each)
-            )
+            typed = read_expression(each.unalias(), scope, special=special)
+            columns.append(SelectedColumn(each.alias_or_name, typed, each))
             continue
         for name, field in _expand_star(each, scope, ambiguous):
             if name not in found:
@@ -212,7 +225,8 @@ def read_derived_table(
         builder: of the question.
         visible: the CTEs that can be referred to.
     """
-    parts = _parts(query, visible, builder)
+    is_distinct = isinstance(query, exp.Union) and bool(query.args.get("distinct"))
+    parts = _parts(query, visible, builder, distinct=is_distinct)
     alias = builder.aliases.fresh(name)
     if len(parts) == 1:
         made, selected = _one(*parts[0], alias, columns, builder)
@@ -235,25 +249,39 @@ def read_derived_table(
         _, kind = unify_kinds(values, at=query, use="UNION ALL")
         plain = all(each.is_plain for each in values)
         merged.append(TypedExpression(exp.Null(), kind, plain))
-    return FromItem(name, alias, algebra.UnionAll(sides, alias), _fields(alias, first, merged))
+    stack = algebra.UnionAll(sides, alias)
+    fields = _fields(alias, first, merged)
+    if not is_distinct:
+        return FromItem(name, alias, stack, fields)
+    outer, shown = builder.aliases.fresh(name), builder.aliases.fresh(name)
+    rows = [(word, typed_field(each), query) for word, each in fields.items()]
+    relation, kept = distinct_rows(rows, stack, outer)
+    named = tuple(algebra.NamedExpression(word, typed.tree) for word, typed, _ in kept)
+    derived = algebra.DerivedTable(relation, shown, named)
+    return FromItem(name, shown, derived, _fields(shown, derived, [each for _, each, _ in kept]))
 
 
 def _parts(
-    query: exp.Expr, visible: VisibleTables, builder: RelationBuilder
+    query: exp.Expr, visible: VisibleTables, builder: RelationBuilder, *, distinct: bool = False
 ) -> list[tuple[exp.Select, VisibleTables]]:
-    """The SELECTs between UNION ALLs, each with the CTEs that it sees."""
+    """The SELECTs between UNION ALLs, or between UNIONs, each with the CTEs that it sees."""
     if isinstance(query, exp.Subquery):
         check_arguments(query, frozenset({"this", "with_"}))
         return _parts(query.this, read_common_tables(query, visible, builder=builder), builder)
-    if isinstance(query, exp.Union) and not query.args.get("distinct"):
-        check_arguments(query, frozenset({"this", "expression", "with_"}))
+    if isinstance(query, exp.Union) and bool(query.args.get("distinct")) == distinct:
+        check_arguments(query, frozenset({"this", "expression", "with_", "distinct"}))
         visible = read_common_tables(query, visible, builder=builder)
-        return _parts(query.this, visible, builder) + _parts(query.expression, visible, builder)
+        left = _parts(query.this, visible, builder, distinct=distinct and _is_union(query.this))
+        return left + _parts(query.expression, visible, builder)
     if isinstance(query, exp.SetOperation):
         raise set_operation_refusal(query)
     if not isinstance(query, exp.Select):
         raise refusal("CEL-Q025.not_a_table_not_a_select", at=query)
     return [(query, visible)]
+
+
+def _is_union(query: exp.Expr) -> bool:
+    return isinstance(query, exp.Union) and bool(query.args.get("distinct"))
 
 
 def _one(
@@ -263,9 +291,7 @@ def _one(
     columns: Sequence[str],
     builder: RelationBuilder,
 ) -> tuple[algebra.DerivedTable, Selection]:
-    check_rows(select)
-    rows = builder.rows(select, visible=visible)
-    made = read_selection(select, rows.scope, rows.relation)
+    relation, made = select_rows(select, visible, alias, builder)
     if columns and made.has_gaps:
         raise refusal("CEL-Q027.output_positions", use=Message("queries.sql.new_names"), at=select)
     if columns and len(columns) != len(made.columns):
@@ -284,21 +310,85 @@ def _one(
             raise refusal("CEL-Q049.interval_alone", at=each.node)
     named = zip(lowered, made.columns, strict=True)
     columns_made = tuple(algebra.NamedExpression(name, each.value.tree) for name, each in named)
-    return algebra.DerivedTable(rows.relation, alias, columns_made), made
+    return algebra.DerivedTable(relation, alias, columns_made), made
 
 
-def check_rows(select: exp.Select) -> None:
-    """Refuse a sub-query that does more to rows than choose and rename them."""
-    is_aggregate = any(
+_MORE = frozenset({"group", "having", "distinct", "qualify", "order"})
+
+
+def select_rows(
+    select: exp.Select, visible: VisibleTables, alias: str, builder: RelationBuilder
+) -> tuple[algebra.Relation, Selection]:
+    """The rows of a sub-query, grouped or numbered where it says so, and its columns."""
+    check_rows(select)
+    rows = builder.rows(select, visible=visible, allowed=_MORE)
+    relation = rows.relation
+    if is_grouped(select):
+        if select.args.get("distinct"):
+            raise refusal("CEL-Q042.distinct_of_groups", at=select)
+        made, columns = group_rows(select, rows.scope, relation, builder.aliases.fresh(alias))
+        return made, _selection(columns)
+    reader = WindowReader(rows.scope, builder.aliases.fresh(f"{alias}_rows"))
+    found = read_selection(select, rows.scope, relation, special=reader.special)
+    columns = [(each.name, each.value, each.node) for each in found.columns]
+    conditions = _number_conditions(select, reader)
+    if reader.windows:
+        relation, columns = reader.place(relation, columns, conjunction(conditions))
+    distinct = select.args.get("distinct")
+    if distinct is not None and distinct.args.get("on") is None:
+        relation, columns = distinct_rows(columns, relation, builder.aliases.fresh(alias))
+    return relation, replace(
+        _selection(columns), ambiguous=found.ambiguous, has_gaps=found.has_gaps
+    )
+
+
+def _selection(columns: list[tuple[str, TypedExpression, exp.Expr]]) -> Selection:
+    return Selection(tuple(SelectedColumn(*each) for each in columns))
+
+
+def _number_conditions(select: exp.Select, reader: WindowReader) -> list[exp.Expression]:
+    """The conditions of QUALIFY and DISTINCT ON."""
+    found = []
+    if (qualify := select.args.get("qualify")) is not None:
+        found.append(read_condition(qualify.this, reader.scope, special=reader.special))
+    distinct, order = select.args.get("distinct"), select.args.get("order")
+    on = None if distinct is None else distinct.args.get("on")
+    if on is not None:
+        parts = list(on.expressions) if isinstance(on, exp.Tuple) else [on.unnest()]
+        number = reader.number_rows(parts, list(order.expressions) if order else [])
+        found.append(exp.EQ(this=number.tree, expression=exp.Literal.number(1)))
+    return found
+
+
+def is_grouped(select: exp.Select) -> bool:
+    """Whether a sub-query makes groups of rows."""
+    if select.args.get("group") or select.args.get("having"):
+        return True
+    return any(
         isinstance(node, AGGREGATES)
         for each in select.expressions
         for node in each.walk(prune=lambda node: isinstance(node, exp.Query | exp.Window))
     )
-    if is_aggregate or select.args.get("group") or select.args.get("having"):
-        raise refusal("CEL-Q043.aggregates", at=select)
-    if select.args.get("distinct"):
-        raise refusal("CEL-Q042.distinct", at=select)
+
+
+def does_more(select: exp.Select) -> bool:
+    """Whether a sub-query does more to rows than choose and rename them."""
+    has_windows = any(
+        isinstance(node, exp.Window)
+        for each in select.expressions
+        for node in each.walk(prune=lambda node: isinstance(node, exp.Query))
+    )
+    distinct = select.args.get("distinct")
+    is_first = distinct is not None and distinct.args.get("on") is not None
+    return is_grouped(select) or has_windows or is_first or bool(select.args.get("qualify"))
+
+
+def check_rows(select: exp.Select) -> None:
+    """Refuse a sub-query that keeps some rows by their place among all."""
+    distinct = select.args.get("distinct")
     for name in ("limit", "offset", "order"):
+        if name == "order" and distinct is not None and distinct.args.get("on") is not None:
+            continue
         if (clause := select.args.get(name)) is not None:
             raise refusal("CEL-Q042.in_subquery", name=name.upper(), at=clause)
 
