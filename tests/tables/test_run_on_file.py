@@ -43,15 +43,26 @@ def stored(frame: pl.DataFrame, folder: Path, suffix: str = ".csv") -> Path:
     return path
 
 
-@pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".parquet", ".arrow", ".jsonl"])
+@pytest.mark.parametrize(
+    ("suffix", "method"),
+    [
+        (".csv", "lattice"),
+        (".csv.gz", "lattice"),
+        (".parquet", "mondrian"),
+        (".arrow", "lattice"),
+        (".jsonl", "mondrian"),
+    ],
+)
 def test_chunks_give_the_rows_that_memory_gives(
-    census: pl.DataFrame, tmp_path: Path, suffix: str
+    census: pl.DataFrame, tmp_path: Path, suffix: str, method: str
 ) -> None:
     source, target = stored(census, tmp_path, suffix), tmp_path / f"safe{suffix}"
     with ORDERED:
-        whole = publish(census, SCHEMA, MODEL, keep_order=True)
+        whole = publish(census, SCHEMA, MODEL, method=method, keep_order=True)
     with ORDERED:
-        release = publish_file(source, target, SCHEMA, MODEL, keep_order=True, chunk_rows=700)
+        release = publish_file(
+            source, target, SCHEMA, MODEL, method=method, keep_order=True, chunk_rows=700
+        )
     assert frames.read(target).equals(whole.data)
     assert release.measures() == whole.measures()
     assert release.guarantee == whole.guarantee
