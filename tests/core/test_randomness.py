@@ -100,3 +100,12 @@ def test_a_seed_that_is_no_whole_number_is_refused(seed: object) -> None:
 def test_a_bound_out_of_range_is_refused(bound: int) -> None:
     with pytest.raises(InputError, match="bound"):
         System().integers(bound, 1)
+
+
+def test_an_order_is_by_whole_words_though_upper_bits_are_sorted_first() -> None:
+    places = np.arange(3_000, dtype=np.uint64)
+    alike = (places % np.uint64(7)) << np.uint64(50)  # the upper bits tell seven groups apart
+    words = alike | (places * np.uint64(1_999) % np.uint64(3_001))
+    drawn = Seeded(1)
+    drawn.raw = lambda count: words.tobytes()  # type: ignore[method-assign]
+    assert drawn.permutation(3_000).tolist() == np.argsort(words).tolist()

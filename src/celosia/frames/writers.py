@@ -197,7 +197,7 @@ def _arrow_sink(path: Path, format: Format, first: pl.DataFrame) -> Any:
 
     schema = first.clear().to_arrow(compat_level=ARROW_LEVEL).schema
     if format == "parquet":
-        return pq.ParquetWriter(str(path), schema)
+        return pq.ParquetWriter(str(path), schema, compression="zstd")
     return pa.ipc.new_file(str(path), schema)
 
 

@@ -19,6 +19,7 @@ from celosia.engines import Groups
 from celosia.frames import Codes, as_frame, as_text, encode
 from celosia.tables.hierarchies import MISSING, ROOT, Hierarchy, Ordered
 from celosia.tables.models import SensitiveColumn
+from celosia.tables.released_table import ReleasedColumn
 from celosia.tables.schema import Column, Role, Schema
 from celosia.tables.units import CodedUnits, code_units
 
@@ -45,13 +46,19 @@ class CodedColumn:
         assert self.value_of_leaf is not None
         return self.value_of_leaf.gather(self.leaf_of_row).alias(self.name)
 
-    def labels_at(
-        self, level: int | NDArray[np.int16], starred: NDArray[np.bool_] | None = None
-    ) -> pl.Series:
-        """The released text of every record at a level, or at its own; empty cells stay empty.
+    def released_raw(self) -> ReleasedColumn:
+        """The ungeneralised column as it is released."""
+        assert self.value_of_leaf is not None
+        return ReleasedColumn.of(self.value_of_leaf.alias(self.name), self.leaf_of_row)
 
-        Those that are starred show the root instead.
-        """
+    def labels_at(self, level: int | NDArray[np.int16]) -> pl.Series:
+        """The released text of every record at a level, or at its own; empty cells stay empty."""
+        return self.released_at(level).series()
+
+    def released_at(
+        self, level: int | NDArray[np.int16], starred: NDArray[np.bool_] | None = None
+    ) -> ReleasedColumn:
+        """As `labels_at`, for release; those that are starred show the root instead."""
         texts: list[str | None] = []
         starts = []
         for number, labels in enumerate(self.hierarchy.labels):
@@ -59,11 +66,16 @@ class CodedColumn:
             texts += labels
             if self.has_missing and number < self.hierarchy.height:
                 texts[starts[-1] + self.hierarchy.nodes[number, -1]] = None
-        places = np.array(starts, np.int32)[level] + self.hierarchy.nodes[level, self.leaf_of_row]
+        kind = np.min_scalar_type(len(texts))
+        if isinstance(level, int):
+            places = (starts[level] + self.hierarchy.nodes[level]).astype(kind)[self.leaf_of_row]
+        else:
+            nodes = self.hierarchy.nodes[level, self.leaf_of_row]
+            places = (np.array(starts, np.int32)[level] + nodes).astype(kind)
         if starred is not None:
             places[starred] = len(texts)
             texts.append(ROOT)
-        return pl.Series(self.name, texts, dtype=pl.String).gather(places)
+        return ReleasedColumn.of(pl.Series(self.name, texts, dtype=pl.String), places)
 
 
 def code_column(series: pl.Series, column: Column, *, origin: Groups | None = None) -> CodedColumn:

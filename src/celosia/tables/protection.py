@@ -32,6 +32,7 @@ from celosia.tables.recoding import (
 )
 from celosia.tables.recoding.chosen_levels import evaluate_levels
 from celosia.tables.recoding.search import Certificate, allowance
+from celosia.tables.released_table import ReleasedColumn
 from celosia.tables.units import UnitOutcome
 from celosia.tables.verification import joins_suppressed, judge_released, promises_broken
 
@@ -218,7 +219,7 @@ class Protection:
     """The same before anything was done, for all records."""
     hidden: NDArray[np.bool_] = field(repr=False)
     """Which rows are suppressed."""
-    released: list[pl.Series] = field(repr=False)
+    released: list[ReleasedColumn] = field(repr=False)
     """Each quasi-identifier of each row: generalised, and `*` where suppressed but not dropped."""
     levels: Node | None
     """The node of the lattice; None where rows have levels of their own."""
@@ -251,12 +252,15 @@ def protect(
             else UnitOutcome.of(
                 options.schema.unit or "", table.units, protection.hidden, protection.released
             ),
-            intervals={
-                each.name: found
-                for each in protection.released
-                if (found := interval_aggregates(each, table.counts)) is not None
-            },
+            intervals=_intervals(protection.released, table.counts),
         )
+
+
+def _intervals(
+    released: Sequence[ReleasedColumn], counts: NDArray[np.int64] | None
+) -> dict[str, Aggregates]:
+    found = {each.name: interval_aggregates(each.cells, each.records(counts)) for each in released}
+    return {name: each for name, each in found.items() if each is not None}
 
 
 def without_empty(
@@ -359,10 +363,8 @@ def _by_mondrian(
     with stopwatch.measure("recoding"):
         released = mondrian.released_columns(cut, part.columns)
         if part is not table:
-            released = [
-                _spread(series, rows, table.height, star=not options.drop_suppressed)
-                for series in released
-            ]
+            star = not options.drop_suppressed
+            released = [_spread(each, rows, table.height, star=star) for each in released]
     with stopwatch.measure("measuring"):
         lattice = Lattice(table.columns, table.weights)
         sizes = judge_released(
@@ -387,17 +389,15 @@ def _by_mondrian(
     )
 
 
-def _spread(series: pl.Series, rows: NDArray[np.int64], height: int, *, star: bool) -> pl.Series:
+def _spread(
+    column: ReleasedColumn, rows: NDArray[np.int64], height: int, *, star: bool
+) -> ReleasedColumn:
     """The cells of some rows in their places among all, the others `*` or empty."""
-    place = np.full(height, -1)
-    place[rows] = np.arange(rows.size)
-    known = series.gather(pl.Series(place).replace(-1, None))
-    if not star:
-        return known
-    text = known.cast(pl.String)
-    return pl.select(
-        pl.when(pl.Series(place < 0)).then(pl.lit(ROOT)).otherwise(text).alias(series.name)
-    ).to_series()
+    cells = column.cells.cast(pl.String) if star else column.cells
+    other = pl.Series([ROOT if star else None], dtype=cells.dtype)
+    places = np.full(height, len(cells))
+    places[rows] = column.place_of_row
+    return ReleasedColumn.of(pl.concat([cells, other]), places)
 
 
 def _raw_sizes(table: CodedTable, lattice: Lattice) -> NDArray[np.int64]:
@@ -411,15 +411,15 @@ def _raw_sizes(table: CodedTable, lattice: Lattice) -> NDArray[np.int64]:
 
 def _released(
     columns: Sequence[CodedColumn], levels: Node | NDArray[np.int16], starred: NDArray[np.bool_]
-) -> list[pl.Series]:
+) -> list[ReleasedColumn]:
     """Each column at the level of its node, or of each row."""
     released = []
     for number, column in enumerate(columns):
         level = levels[number] if isinstance(levels, tuple) else levels[:, number]
         if isinstance(level, int) and level == 0 and not starred.any():
-            released.append(column.raw())
+            released.append(column.released_raw())
             continue
-        released.append(column.labels_at(level, starred))
+        released.append(column.released_at(level, starred))
     return released
 
 

@@ -29,7 +29,7 @@ def build_recoding_map(schema: Schema, groups: Groups, protection: Protection) -
     maps, hidden_nodes = _column_maps(protection)
     return RecodingMap(
         combinations=pl.DataFrame([each.filter(first) for each in named]),
-        released=pl.DataFrame([new.filter(first) for new in protection.released]),
+        released=pl.DataFrame([each.series().filter(first) for each in protection.released]),
         hidden=protection.hidden[first],
         groups=np.flatnonzero(first),
         rows=protection.records,
@@ -111,7 +111,7 @@ def _column_maps(
     if gone.height and nodes.filter(~hidden).join(gone, on=nodes.columns, how="semi").height:
         return None, None
     maps = tuple(
-        _column_map(column, level, released.dtype)
+        _column_map(column, level, released.cells.dtype)
         for column, level, released in zip(
             protection.columns, levels, protection.released, strict=True
         )

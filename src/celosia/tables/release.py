@@ -6,6 +6,7 @@ import json
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -24,6 +25,7 @@ from celosia.core.timings import Timings
 from celosia.engines.tables import Draft, Place, names_files
 from celosia.tables import report
 from celosia.tables.raw_columns import RawColumns
+from celosia.tables.released_table import SLICE, ReleasedTable
 from celosia.tables.solution import Solution
 
 TEXT = "text_columns"
@@ -34,15 +36,26 @@ TEXT = "text_columns"
 class FrameRelease(Release):
     """A release whose data is a table in memory."""
 
-    data: pl.DataFrame = field(repr=False)
+    table: ReleasedTable = field(repr=False)
+
+    @cached_property
+    def data(self) -> pl.DataFrame:
+        """The table as a frame, made when it is first asked for."""
+        return self.table.frame()
 
     def write_data(self, path: Path) -> None:
         """Write the table in the format that the suffix names."""
-        frames.write(self.data, path)
+        kind = frames.format_of(path)
+        if self.table.height <= SLICE or kind == "excel":
+            frames.write(self.data, path)
+            return
+        with frames.open_writer(path) as writer:  # of a large table, one part is text at a time
+            for part in self.table.slices():
+                writer.write(part)
 
     def data_facts(self) -> dict[str, Any]:
         """Which columns are text: in a file of text they could be read as numbers."""
-        return {TEXT: [name for name, kind in self.data.schema.items() if kind == pl.String]}
+        return {TEXT: self.table.text_columns}
 
     def check_path(self, path: Path) -> None:
         """Refuse a name that says nothing about the format."""
@@ -176,13 +189,15 @@ class TableRelease(FrameRelease, PublishedTable):
     is for the curator only: it is not saved, pickled or copied to another process."""
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"source_rows": None}
+        state = self.__dict__ | {"source_rows": None}
+        state.pop("data", None)  # made again from the table
+        return state
 
     @classmethod
     def holding(cls, path: Path, data_facts: dict[str, Any]) -> dict[str, Any]:
         """The table itself."""
         text: dict[str, frames.ColumnType] = dict.fromkeys(data_facts[TEXT], "string")
-        return {"data": frames.read(path, types=text)}
+        return {"table": ReleasedTable.of(frames.read(path, types=text))}
 
 
 @dataclass(frozen=True, kw_only=True)

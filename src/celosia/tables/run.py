@@ -5,7 +5,7 @@ declare (schema, models) -> protect (search, recode) -> release -> account (risk
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +27,9 @@ from celosia.tables.history.series import ReleaseSeries, protect_in_series
 from celosia.tables.metrics import Metric
 from celosia.tables.models import Model
 from celosia.tables.options import PublishOptions
-from celosia.tables.raw_columns import measure_raw
+from celosia.tables.raw_columns import RawColumns, measure_raw
 from celosia.tables.release import TableRelease
+from celosia.tables.released_table import ReleasedColumn, ReleasedTable
 from celosia.tables.schema import Role, Schema
 from celosia.tables.units import check_one_record_each
 
@@ -140,17 +141,17 @@ def publish_table(
         progress(Step(Message("tables.stage.recoding"), 0))
         with stopwatch.measure("recoding"):
             source_rows = _order(protection.hidden, options)
-            recoded = protection.released if series is None else [*protection.released]
-            released = _in_order(frame, recoded, options.schema, source_rows)
+            released = _in_order(frame, protection.released, raw, options.schema, source_rows)
         with stopwatch.measure("measuring"):
             if raw is not None:
                 shown = None if units is None else units.gather(source_rows)
-                raw = raw.with_published(count_in(released, shown)([released.columns])[0])
+                numbered = released.numbered()
+                raw = raw.with_published(count_in(numbered, shown)([numbered.columns])[0])
             statements = account("celosia.publish", options, protection, raw)
         if series is not None and record:
             series.record(protection, statements["provenance"])
     timings = stopwatch.timings()
-    return TableRelease(data=released, source_rows=source_rows, timings=timings, **statements)
+    return TableRelease(table=released, source_rows=source_rows, timings=timings, **statements)
 
 
 def code_data(
@@ -204,20 +205,31 @@ def released_names(frame: pl.DataFrame, schema: Schema) -> list[str]:
     return [name for name in frame.columns if schema.role_of(name) is not Role.IDENTIFIER]
 
 
-def _in_order(
-    frame: pl.DataFrame, recoded: list[pl.Series], schema: Schema, rows: NDArray[np.int64]
-) -> pl.DataFrame:
-    """The rows to release, without a trace of others.
+FEW = 8
+"""Text is kept as numbers where each cell is shown by at least this many rows on average."""
 
-    Column by column, and the list of recoded columns is emptied on the way: so that no more than
-    one column is held twice.
-    """
-    columns = {name: frame[name] for name in released_names(frame, schema)}
-    columns |= {series.name: series for series in recoded}
-    recoded.clear()
-    for name in columns:
-        columns[name] = without_trace(columns[name].gather(rows).to_frame()).to_series()
-    return pl.DataFrame(list(columns.values()))
+
+def _in_order(
+    frame: pl.DataFrame,
+    recoded: Sequence[ReleasedColumn],
+    raw: RawColumns | None,
+    schema: Schema,
+    rows: NDArray[np.int64],
+) -> ReleasedTable:
+    """The rows to release, without a trace of others."""
+    known = {each.name: each for each in recoded}
+    for each in () if raw is None else raw.columns:
+        few = each.uniqueness.combinations * FEW <= frame.height
+        if few and frame.schema[each.name] == pl.String:
+            known[each.name] = ReleasedColumn.of_series(frame[each.name])
+    return ReleasedTable(
+        tuple(
+            known[name].take(rows)
+            if name in known
+            else without_trace(frame[name].gather(rows).to_frame()).to_series()
+            for name in released_names(frame, schema)
+        )
+    )
 
 
 def _order(hidden: NDArray[np.bool_], options: PublishOptions) -> NDArray[np.int64]:

@@ -216,7 +216,10 @@ def _shown_in_groups(
     if not set(names) <= set(groups.values.columns):
         return None
     shown = pl.Series(~(protection.hidden & options.drop_suppressed))
-    cells = [*protection.released, *(groups.values[name] for name in names)]
+    cells = [
+        *(each.series() for each in protection.released),
+        *(groups.values[name] for name in names),
+    ]
     values = pl.DataFrame([series.filter(shown) for series in cells])
     unit = options.schema.unit_column
     if unit is None:

@@ -21,6 +21,7 @@ from celosia.core.errors import InputError
 from celosia.frames import encode
 from celosia.tables.models.classes import Classes, Histogram, SensitiveColumn
 from celosia.tables.models.units import PARTS, UnitValues, unit_classes
+from celosia.tables.released_table import ReleasedColumn, class_numbers
 
 
 class SensitiveValues(Protocol):
@@ -160,7 +161,11 @@ class UnitOutcome:
 
     @classmethod
     def of(
-        cls, unit: str, units: CodedUnits, hidden: NDArray[np.bool_], released: Sequence[pl.Series]
+        cls,
+        unit: str,
+        units: CodedUnits,
+        hidden: NDArray[np.bool_],
+        released: Sequence[ReleasedColumn],
     ) -> UnitOutcome:
         """Count the units of a release."""
         gone = np.bincount(units.of_row[hidden], minlength=units.number) > 0
@@ -181,12 +186,10 @@ class UnitOutcome:
 
 
 def _singled_out(
-    units: CodedUnits, hidden: NDArray[np.bool_], released: Sequence[pl.Series]
+    units: CodedUnits, hidden: NDArray[np.bool_], released: Sequence[ReleasedColumn]
 ) -> int:
     """Units that no other has the same released records as, class by class."""
-    shown = pl.DataFrame(
-        [pl.Series(f"c{number}", encode(each).codes) for number, each in enumerate(released)]
-    ).select(pl.struct(pl.all()).rank("dense").alias("class"))
+    shown = pl.DataFrame({"class": class_numbers(released)})
     entries = (
         shown.with_columns(
             pl.Series("unit", units.of_row), pl.Series("records", units.records), hidden=hidden

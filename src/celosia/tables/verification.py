@@ -15,11 +15,12 @@ from numpy.typing import NDArray
 
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.messages import say
-from celosia.frames import as_frame, as_text, encode
+from celosia.frames import as_frame, as_text
 from celosia.tables.coded_table import CodedSensitive, CodedTable, code_sensitive
 from celosia.tables.hierarchies import ROOT
 from celosia.tables.models import Classes, Histogram, Model, judge_all
 from celosia.tables.options import check_schema, resolve_models, sensitive_columns
+from celosia.tables.released_table import ReleasedColumn, class_numbers
 from celosia.tables.schema import Role, Schema
 from celosia.tables.units import CodedUnits, code_units
 
@@ -80,7 +81,7 @@ def check(data: Any, schema: Schema, models: Model | Iterable[Model]) -> Check:
         raise InputError("CEL-P006")
     names = schema.named(Role.QUASI_IDENTIFIER)
     _check_table(frame, schema)
-    columns = [as_text(frame[name].alias("cell")) for name in names]
+    columns = [ReleasedColumn.of_series(as_text(frame[name].alias("cell"))) for name in names]
     hidden = shows_root(columns)
     if hidden.all():  # generalised fully: one class, and no record suppressed
         hidden[:] = False
@@ -132,7 +133,7 @@ def _check_table(frame: pl.DataFrame, schema: Schema) -> None:
 
 
 def judge_released(
-    released: Sequence[pl.Series],
+    released: Sequence[ReleasedColumn],
     hidden: NDArray[np.bool_],
     table: CodedTable,
     models: Sequence[Model],
@@ -152,15 +153,15 @@ def judge_released(
     return classes.sizes
 
 
-def shows_root(columns: Sequence[pl.Series]) -> NDArray[np.bool_]:
+def shows_root(columns: Sequence[ReleasedColumn]) -> NDArray[np.bool_]:
     """Which records show `*` in every column."""
-    shown = np.ones(len(columns[0]), dtype=np.bool_)
-    for column in columns:
-        shown &= (as_text(column.alias("cell")) == ROOT).fill_null(value=False).to_numpy()
+    shown = columns[0].shows(ROOT)
+    for column in columns[1:]:
+        shown &= column.shows(ROOT)
     return shown
 
 
-def joins_suppressed(released: Sequence[pl.Series], hidden: NDArray[np.bool_]) -> bool:
+def joins_suppressed(released: Sequence[ReleasedColumn], hidden: NDArray[np.bool_]) -> bool:
     """Whether a class that is kept shows `*` everywhere, as suppressed records do."""
     return bool(hidden.any() and shows_root(released)[~hidden].any())
 
@@ -174,25 +175,23 @@ def promises_broken(
     """
     if not hidden.any():
         return ()
-    nowhere = [pl.Series(np.zeros(hidden.size, dtype=np.int8))]
-    crowd = _classes(nowhere, ~hidden, table.sensitive, table.counts, table.units)
+    crowd = _classes([], ~hidden, table.sensitive, table.counts, table.units)
     alone = [model for model in models if not (model.judges_table or model.needs_population)]
     return tuple(m.promise() for m in alone if not judge_all(crowd, [m]).satisfied.all())
 
 
 def _classes(
-    columns: Sequence[pl.Series],
+    columns: Sequence[ReleasedColumn],
     hidden: NDArray[np.bool_],
     sensitive: Sequence[CodedSensitive],
     counts: NDArray[np.int64] | None,
     units: CodedUnits | None,
 ) -> Classes:
-    """The classes of those who are not hidden, by the labels they show."""
-    codes = pl.DataFrame(
-        [pl.Series(f"c{number}", encode(each).codes) for number, each in enumerate(columns)]
-    ).filter(~pl.Series(hidden))
-    group = codes.select(pl.struct(pl.all()).rank("dense") - 1).to_series().to_numpy()
-    class_of = group.astype(np.int64)
+    """The classes of those who are not hidden, by the labels they show; without any, one class."""
+    shown_rows = np.flatnonzero(~hidden)
+    class_of = np.zeros(shown_rows.size, dtype=np.int64)
+    if columns:
+        class_of = class_numbers([column.take(shown_rows) for column in columns])
     number = int(class_of.max(initial=-1)) + 1
     if units is not None:
         return units.some(np.flatnonzero(~hidden)).classes(class_of, number)

@@ -16,7 +16,6 @@ from celosia.core.release import Provenance
 from celosia.core.timings import Stopwatch
 from celosia.engines import Groups
 from celosia.engines.tables import RecodingMap, changed_source
-from celosia.frames import encode
 from celosia.tables.coded_table import CodedTable
 from celosia.tables.history.fingerprints import Fingerprints, Identify, RecordHashes
 from celosia.tables.history.joint import NOT_SHOWN, JointClasses, JointOutcome, joint_models
@@ -24,6 +23,7 @@ from celosia.tables.history.store import Entry, ReleaseHistory, StoredRelease
 from celosia.tables.models.units import UnitValues
 from celosia.tables.options import PublishOptions
 from celosia.tables.protection import Protection, protect
+from celosia.tables.released_table import class_numbers
 from celosia.tables.schema import Role
 from celosia.tables.verification import promises_broken
 
@@ -216,14 +216,7 @@ class ReleaseSeries:
 
         But where a kept class shows `*` everywhere, suppressed records are in it.
         """
-        labels = pl.DataFrame(
-            [
-                pl.Series(f"c{number}", encode(each).codes)
-                for number, each in enumerate(protection.released)
-            ]
-        )
-        rank = labels.select(pl.struct(pl.all()).rank("dense") - 1).to_series().to_numpy()
-        class_of = rank.astype(np.int64)
+        class_of = class_numbers(protection.released)
         hidden = protection.hidden
         if self.options.drop_suppressed:
             joined = np.zeros(hidden.size, dtype=np.bool_)

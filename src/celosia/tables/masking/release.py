@@ -16,6 +16,7 @@ from celosia.tables.masking import report
 from celosia.tables.masking.account import Account
 from celosia.tables.masking.report import FACT_NAMES
 from celosia.tables.release import TEXT, EngineOutput, FrameRelease
+from celosia.tables.released_table import ReleasedTable
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +101,7 @@ class MaskedTable(FrameRelease, MaskingRelease):
     @property
     def height(self) -> int:
         """How many rows are released."""
-        return self.data.height
+        return self.table.height
 
     @classmethod
     def from_parts(cls, path: Path, facts: dict[str, Any], **common: Any) -> Self:
@@ -108,7 +109,7 @@ class MaskedTable(FrameRelease, MaskingRelease):
         text: dict[str, frames.ColumnType] = dict.fromkeys(facts["data"][TEXT], "string")
         steps = facts["measures"]["steps"]
         return cls(
-            data=frames.read(path, types=text),
+            table=ReleasedTable.of(frames.read(path, types=text)),
             steps=tuple(
                 StepOutcome(each["method"], tuple(each["columns"]), each["facts"]) for each in steps
             ),

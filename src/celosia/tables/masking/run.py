@@ -25,6 +25,7 @@ from celosia.tables.masking.account import Account, Holdout, account, evenly_spa
 from celosia.tables.masking.method import describe_neighbours
 from celosia.tables.masking.recipe import Recipe, RecipeStep
 from celosia.tables.masking.release import MaskedTable, StepOutcome
+from celosia.tables.released_table import ReleasedTable
 from celosia.tables.run import (
     check_table,
     released_names,
@@ -220,7 +221,7 @@ def mask(
     # What compares with the original rows would undo a differentially private promise.
     shown = measured.figures() if not is_private(recipe) else {}
     return MaskedTable(
-        data=_ordered(made.frame, keep_order, rng),
+        table=ReleasedTable.of(_ordered(made.frame, keep_order, rng)),
         guarantee=guarantee(
             recipe,
             made.frame.columns,

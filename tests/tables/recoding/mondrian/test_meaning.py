@@ -65,7 +65,7 @@ def test_dates_and_large_numbers_have_ranges_too(values: list[object]) -> None:
     kind = pl.UInt64 if isinstance(values[0], int) else None
     series = pl.Series("when", values, dtype=kind)
     column = RawColumn(series, flat(as_text(series).to_list())).coded()
-    labels = released_columns(partition([column], [KAnonymity(2)]), [column])[0]
+    labels = released_columns(partition([column], [KAnonymity(2)]), [column])[0].series()
     meaning = meaning_of(column)
     small = sorted(values)[:2]  # type: ignore[type-var]
     for value, label in zip(values, labels, strict=True):

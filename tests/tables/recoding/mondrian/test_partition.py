@@ -32,15 +32,20 @@ from celosia.tables.models import (
     Verdict,
     all_or_none,
 )
+from celosia.tables.recoding import mondrian
 from celosia.tables.recoding.mondrian import (
     Partition,
     cuts,
     meaning_of,
     partition,
     partition_loss,
-    released_columns,
 )
 from celosia.tables.schema import Column, Role
+
+
+def released_columns(found: Partition, columns: Sequence[CodedColumn]) -> list[pl.Series]:
+    """Every column as it is released."""
+    return [each.series() for each in mondrian.released_columns(found, columns)]
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from celosia.tables.coded_table import CodedColumn
 from celosia.tables.metrics.loss import LossScale
 from celosia.tables.recoding.mondrian.axis import Axis
 from celosia.tables.recoding.mondrian.rank_table import RankTable
+from celosia.tables.released_table import ReleasedColumn
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -99,7 +100,7 @@ class Partition:
         )
 
 
-def released_columns(partition: Partition, columns: Sequence[CodedColumn]) -> list[pl.Series]:
+def released_columns(partition: Partition, columns: Sequence[CodedColumn]) -> list[ReleasedColumn]:
     """Every quasi-identifier as it is released, in the order of the table's rows.
 
     Numbers and dates become ranges such as `[21, 35]`, other values the lowest node of their
@@ -113,18 +114,18 @@ def released_columns(partition: Partition, columns: Sequence[CodedColumn]) -> li
     >>> ages = Hierarchy.from_paths([("20", "*"), ("23", "*"), ("31", "*"), ("40", "*")])
     >>> values = pl.Series([20, 23, 31, 40])
     >>> age = CodedColumn("age", ages, np.array([0, 1, 2, 3], np.int32), value_of_leaf=values)
-    >>> released_columns(partition([age], [KAnonymity(2)]), [age])[0].to_list()
+    >>> released_columns(partition([age], [KAnonymity(2)]), [age])[0].series().to_list()
     ['[20, 23]', '[20, 23]', '[31, 40]', '[31, 40]']
     """
-    class_of_row = pl.Series(partition.class_of_row)
     result = []
     for number, (column, axis) in enumerate(zip(columns, partition.axes, strict=True)):
         lowest, highest = partition.lowest[:, number], partition.highest[:, number]
         if column.value_of_leaf is not None and (lowest == highest).all():
-            result.append(column.raw())
+            result.append(column.released_raw())
         else:
-            labels = axis.labels(lowest, highest)
-            result.append(labels.gather(class_of_row).alias(column.name))
+            labels = axis.labels(lowest, highest).alias(column.name)
+            by_class = ReleasedColumn.of_series(labels)
+            result.append(by_class.take(partition.class_of_row))
     return result
 
 
