@@ -9,10 +9,13 @@ from __future__ import annotations
 import ast
 import importlib
 import inspect
+import json
 import os
 import re
 import subprocess
 import sys
+import textwrap
+import tomllib
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import is_dataclass
@@ -115,6 +118,7 @@ def pages() -> dict[Path, str]:
     found[REFERENCE / "command-line.md"] = command_line_page()
     found[REFERENCE / "errors.md"] = errors_page()
     found[REFERENCE / "methods.md"] = methods_page()
+    found[REFERENCE / "device-reports.md"] = device_reports_page()
     return found
 
 
@@ -172,6 +176,31 @@ def _method_entry(name: str, kind: type[Any]) -> Iterator[str]:
         default = "" if each.is_required else f"`{each.default!r}`"
         about = _cell(help_of(name, each.name))
         yield f"| `{each.name}` | {_cell(allowed(each))} | {default} | {about} |\n"
+
+
+def device_reports_page() -> str:
+    """The layout, the draws and one report of every protocol, for those who write a client."""
+    from celosia.collect.clients.files import CONFORMANCE, shipped  # the package is imported late
+    from celosia.core.messages import say
+
+    told = tomllib.loads((REFERENCE.parent / "device_reports.toml").read_text("utf-8"))
+    parts = [WRITTEN, told.pop("introduction")]
+    listed = json.loads(shipped(CONFORMANCE))["protocols"]
+    cases = {each["parameters"]["protocol"]: each for each in reversed(listed)}
+    for name, words in told.items():
+        vector = {"parameters": cases[name]["parameters"], **cases[name]["vectors"][0]}
+        parts.append(f"\n## {name}\n\n{say(f'methods.{name}.summary')}\n\n")
+        parts.append("Layout, from the first bit on (widths in bits):\n\n")
+        parts += [f"{at}. {each}\n" for at, each in enumerate(words["layout"], 1)]
+        parts.append("\nDraws, in order:\n\n")
+        parts += [f"{at}. {each}\n" for at, each in enumerate(words["draws"], 1)]
+        shown = [
+            line
+            for key, value in vector.items()
+            for line in textwrap.wrap(f"{key}: {json.dumps(value, ensure_ascii=False)}", 110)
+        ]
+        parts.append("\nA report:\n\n```text\n" + "\n".join(shown) + "\n```\n")
+    return "".join(parts)
 
 
 def module_page(name: str) -> str:

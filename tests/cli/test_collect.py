@@ -191,3 +191,26 @@ def test_an_endpoint_that_is_killed_has_all_that_it_acknowledged(
     said = (emoji / "log").read_text()
     assert "Traceback" not in said
     assert MARK not in said
+
+
+def test_a_client_is_written_for_devices_and_its_reports_are_counted(run: Run, emoji: Path) -> None:
+    made = run("collect", "client", "emoji.toml", "-o", "emoji.mjs")
+    assert made.out == "A client of hcms with the public parameters: emoji.mjs\n"
+    assert (emoji / "emoji.d.mts").read_text().startswith("/** Types of")
+    told = run("collect", "client", "emoji.toml", "-o", "client.py", "--json").data()
+    assert told["fingerprint"] == load_protocol(emoji / "emoji.toml").fingerprint.hex()
+    names: dict[str, Any] = {"__name__": "client"}
+    exec((emoji / "client.py").read_text(), names)
+    client = names["client"]()
+    (emoji / "one.clr").write_bytes(client.batch([client.report("smile")] * 2))
+    absorb = ("collect", "absorb", "emoji.toml", "one.clr", "--folder", "state")
+    assert run(*absorb).out == "2 reports from 1 files; 2 in all\n"
+    refused = run("collect", "client", "emoji.toml", "-o", "emoji.rs")
+    assert refused.code == 2
+    assert "CEL-R082" in refused.err
+
+
+def test_the_conformance_file_is_written(run: Run, tmp_path: Path) -> None:
+    told = run("collect", "conformance", "-o", "conformance.json", "--json").data()
+    assert told["vectors"] == 152
+    assert (tmp_path / "conformance.json").stat().st_size > 10_000

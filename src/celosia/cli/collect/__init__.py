@@ -10,6 +10,7 @@ import typer
 from celosia.cli.collect import (
     absorb,
     choose,
+    client,
     estimate,
     merge,
     privatise,
@@ -34,6 +35,8 @@ app = typer.Typer(
 
     `celosia collect privatise emoji.toml today.csv --column emoji -o reports.clr`
 
+    `celosia collect client emoji.toml -o emoji.mjs`
+
     `celosia collect serve emoji.toml --folder state`
 
     `celosia collect absorb emoji.toml reports.clr --folder state`
@@ -47,6 +50,8 @@ app.command("choose")(choose.choose)
 app.command("simulate")(simulate.simulate)
 app.command("sweep")(sweep.sweep)
 app.command("privatise")(privatise.privatise)
+app.command("client")(client.client)
+app.command("conformance")(client.conformance)
 app.command("serve")(serve.serve)
 app.command("absorb")(absorb.absorb)
 app.command("merge")(merge.merge)
