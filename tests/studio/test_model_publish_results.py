@@ -21,7 +21,7 @@ import pytest
 
 from celosia import tables
 from celosia.cli.main import main
-from celosia.core.errors import InputError
+from celosia.core.errors import InputError, PrivacyError
 from celosia.studio.publish import (
     ColumnForm,
     PublishForm,
@@ -34,11 +34,14 @@ from celosia.studio.publish import (
     results_use,
     schema,
 )
+from celosia.studio.publish.form import HISTORY
 from celosia.studio.publish.readers import read_sample
 from celosia.studio.publish.results_solutions import Solutions
 from celosia.studio.publish.results_tray import Candidate
 from celosia.studio.visitors import Work
 from celosia.studio.worker import JobEvent, JobProgress
+from celosia.tables.history import ReleaseHistory
+from celosia.tables.raw_columns import RawColumns
 
 QUIET = JobProgress(lambda text: None)
 
@@ -99,6 +102,43 @@ def test_a_run_tells_what_publishing_tells_and_writes_what_can_be_checked(tmp_pa
     assert "<html" in work.path("report.html").read_text("utf-8")
     with ZipFile(work.path("release.zip")) as archive:
         assert sorted(archive.namelist()) == sorted(jobs.KEPT)
+
+
+def test_with_a_history_the_joint_risk_is_told_and_files_come_with_the_record(
+    tmp_path: Path,
+) -> None:
+    first, second = tmp_path / "aaaaaaaaaaa", tmp_path / "bbbbbbbbbbb"
+    rows = [(f"{n % 6}0", n // 6 % 6, "flu" if n % 5 else "gout") for n in range(72)]
+    for folder in (first, second):
+        folder.mkdir()
+        work, chosen = people(folder, rows, history=first.name)
+        chosen = chosen.with_column("age", role="quasi-identifier", hierarchy={"method": "mask"})
+        own, other = ("zip", "age") if folder is first else ("age", "zip")
+        levels = {own: 0, other: {"zip": 2, "age": 1}[other]}
+        wanted = chosen.with_options(levels=levels).as_dict()
+        if folder is second:
+            with pytest.raises(PrivacyError) as refused:
+                jobs.record(QUIET, folder=str(folder), form=wanted)
+            assert refused.value.code == "CEL-P123"
+            wanted = chosen.with_options(levels=levels, accept_joint="decided").as_dict()
+        jobs.run(QUIET, folder=str(folder), form=wanted)
+        text = results.load(work := Work(folder.name, folder))
+        assert text is not None
+        assert text["joint"]["earlier"] == (folder is second)
+        assert not text["recorded"]
+        assert not work.path("release.csv").exists()
+        jobs.record(QUIET, folder=str(folder), form=text["form"])
+        text = results.load(work)
+        assert text is not None
+        assert text["recorded"]
+        assert tables.TableRelease.load(work.path("release.csv")).solution.joint is not None
+        assert "--history releases.history" in work.path("publish.sh").read_text()
+    assert text["joint"]["smallest"] == 2
+    assert text["joint"]["accepted"] == "decided"
+    assert RawColumns.from_dict(text["raw"]).together.combinations == 2
+    with ReleaseHistory.open(first / HISTORY) as book:
+        assert len(book.entries()) == 2
+    assert not (second / HISTORY).exists()
 
 
 def test_solutions_are_those_of_exploring(tmp_path: Path) -> None:

@@ -208,7 +208,13 @@ def points_and_nodes_are_clicked_compared_and_applied(visit: Visit, work: str) -
 def test_a_file_that_was_brought_is_published_and_taken_away(visit: Visit, tmp_path: Path) -> None:
     page = visit.page
     work = bring(visit, "people.csv", PEOPLE)
+    visit.open(f"/publish/{work}?step=models")
+    page.locator("[data-test=history]").click()
+    page.get_by_role("option", name="a history of this table").click()
+    expect(page.locator("[data-test=accept-joint]")).to_be_visible()
     run(page)
+    heading = page.get_by_role("heading", name="Columns published as they are")
+    expect(heading).to_be_visible()
     visit.open(f"/publish/{work}/results?view=rows")
     sides = page.locator(".celosia-side table")
     expect(sides).to_have_count(2)
@@ -218,6 +224,11 @@ def test_a_file_that_was_brought_is_published_and_taken_away(visit: Visit, tmp_p
     expect(page.get_by_text("Records 41 to 60 of 60").first).to_be_visible()
     page.wait_for_url(re.compile("page=3"))
     visit.open(f"/publish/{work}/results?view=take")
+    expect(page.get_by_role("link", name="Download release.zip")).to_have_count(0)
+    page.locator("[data-test=record]").click()
+    expect(page.get_by_text("This release is recorded in the history.")).to_be_visible(
+        timeout=120_000
+    )
     with page.expect_download() as started:
         page.get_by_role("link", name="Download release.zip").click()
     archive = tmp_path / "release.zip"

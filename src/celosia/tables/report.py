@@ -57,10 +57,10 @@ def document(
     blocks += _promise(guarantee, models)
     blocks += _summary(solution, risk)
     blocks += _units(solution.units)
-    blocks += _joint(solution.joint)
+    blocks += [] if solution.joint is None else joint_blocks(solution.joint)
     blocks += _risk(risk, before)
     blocks += _gauges(risk, models)
-    blocks += [] if raw is None else _raw(raw, risk)
+    blocks += [] if raw is None else raw_blocks(raw, risk)
     blocks += _use(solution)
     blocks += _intervals(intervals)
     blocks += method_blocks(solution, provenance)
@@ -139,10 +139,8 @@ def _summary(solution: Solution, risk: RiskProfile) -> list[Block]:
     ]
 
 
-def _joint(joint: JointOutcome | None) -> list[Block]:
+def joint_blocks(joint: JointOutcome) -> list[Block]:
     """What the release is worth together with earlier ones of the same source."""
-    if joint is None:
-        return []
     accepted = []
     if joint.accepted is not None:
         accepted = [(say("tables.report.joint_accepted"), joint.accepted)]
@@ -265,7 +263,7 @@ def _gauge(name: str, value: float, accepted: float | None, caption: str) -> Fig
     )
 
 
-def _raw(raw: RawColumns, risk: RiskProfile) -> list[Block]:
+def raw_blocks(raw: RawColumns, risk: RiskProfile) -> list[Block]:
     """The columns published as they are, and the risk from an attacker who knows them."""
     roles = {
         "sensitive": say("tables.report.role_sensitive"),

@@ -9,7 +9,7 @@ from typing import Any
 
 from celosia.core.notation import notation
 from celosia.studio.parameters import value_of
-from celosia.studio.publish.form import PublishForm, metric, models, schema_table
+from celosia.studio.publish.form import HISTORY, PublishForm, metric, models, schema_table
 from celosia.studio.toml import inline, key_of
 
 SCHEMA_FILE = "schema.toml"
@@ -51,6 +51,9 @@ def python_text(form: PublishForm) -> str:
         settings.append(f"time_limit={form.time_limit!r}")
     if form.population is not None:
         settings.append("population=population")
+    if form.history is not None:
+        settings.append(f"history={HISTORY!r}")
+        settings += [f"accept_joint={form.accept_joint!r}"] if form.accept_joint.strip() else []
     settings += [
         f"{name}=True" for name in ("local", "keep_order", "drop_suppressed") if getattr(form, name)
     ]
@@ -131,6 +134,10 @@ def _wish_options(form: PublishForm) -> Iterator[str]:
         yield f"--time-limit {_plain(form.time_limit)}"
     if form.population is not None:
         yield f"--population {_argument(PurePath(form.population).name)}"
+    if form.history is not None:
+        yield f"--history {HISTORY}"
+        if form.accept_joint.strip():
+            yield f"--accept-joint {shlex.quote(form.accept_joint)}"
     flags = ("local", "keep_order", "drop_suppressed")
     yield from (f"--{name.replace('_', '-')}" for name in flags if getattr(form, name))
 

@@ -20,6 +20,8 @@ DATA = "data.parquet"
 """Where the table lies in the work."""
 POPULATION = "population.parquet"
 """Where the population lies that the table is a sample of, if there is one."""
+HISTORY = "releases.history"
+"""Where the history of releases lies in the work that began it; its key lies beside it."""
 SAVED = "form"
 """The name under which a work keeps the form."""
 
@@ -73,7 +75,13 @@ class PublishForm:
     keep_order: bool = False
     drop_suppressed: bool = False
     person: str | None = None
-    """The identifier by which people are counted; None where records are."""
+    """The identifier by which people or households are counted; None where records are."""
+    household: bool = False
+    """Whether that identifier tells households apart, and not people."""
+    history: str | None = None
+    """The work whose history of releases this one goes on with; None where none is kept."""
+    accept_joint: str = ""
+    """Why joint classes that are too small are accepted; empty where they are not."""
     by_record: bool = False
     """Whether the visitor has said that an identifier in several records is no person."""
 
@@ -178,7 +186,7 @@ def schema_table(form: PublishForm) -> dict[str, Any]:
         columns[column.name] = entry
     table: dict[str, Any] = {}
     if form.person is not None:
-        table = {"table": {"person": form.person}}
+        table = {"table": {"household" if form.household else "person": form.person}}
     elif form.by_record:
         table = {"table": {"unit": "record"}}
     return table | {"columns": columns}
@@ -242,3 +250,10 @@ def publish_options(form: PublishForm) -> PublishOptions:
     options = PublishOptions.of(schema(form), models(form), **arguments(form))
     options.check_population(given=form.population is not None)
     return options
+
+
+def history_path(form: PublishForm, folder: Path) -> Path | None:
+    """The file of the history of releases, in this work or in another one of the same visitor."""
+    if form.history is None:
+        return None
+    return folder.parent / Path(form.history).name / HISTORY

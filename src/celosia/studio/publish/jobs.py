@@ -68,14 +68,21 @@ class _Task:
             stopwatch=stopwatch,
         )
 
-    def publish(self) -> tables.TableRelease:
+    def publish(self, *, record: bool = False) -> tables.TableRelease:
+        history = chosen.history_path(self.wanted, self.place)
+        accepted = self.wanted.accept_joint.strip() or None
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the release carries them, and the page shows them
-            options = chosen.publish_options(self.wanted)
+            options = replace(
+                chosen.publish_options(self.wanted),
+                history=history,
+                accept_joint=None if history is None else accepted,
+            )
             return publish_table(
                 self.frame,
                 options,
                 population=self.people,
+                record=record,
                 progress=self.progress,
                 stopwatch=self.stopwatch,
             )
@@ -105,6 +112,12 @@ def apply(
     return _written(task, task.publish())
 
 
+def record(progress: JobProgress, *, folder: str, form: dict[str, Any]) -> dict[str, Any]:
+    """Publish once more as in the results, into the history of releases, and write the files."""
+    task = _Task.read(progress, Path(folder), PublishForm.from_dict(form))
+    return _written(task, task.publish(record=True), recorded=True)
+
+
 def _explored(task: _Task, release: tables.TableRelease, seconds: float) -> dict[str, Any]:
     """All solutions of the lattice; none where only finer recoding meets the models."""
     try:
@@ -117,20 +130,35 @@ def _explored(task: _Task, release: tables.TableRelease, seconds: float) -> dict
     return results_solutions.facts(found, release.solution, metric=task.wanted.metric)
 
 
-def _written(task: _Task, release: tables.TableRelease) -> dict[str, Any]:
+def _written(
+    task: _Task, release: tables.TableRelease, *, recorded: bool = False
+) -> dict[str, Any]:
+    """Write the results; and the files, unless the release must be in a history before."""
     place, wanted, frame = task.place, task.wanted, task.frame
     task.progress(Step("Measuring risk and use", 0))
     facts = results.measured(frame, release, wanted, people=task.people, progress=task.progress)
     task.progress(Step("Writing the files", 0))
     (place / results.FILE).unlink(missing_ok=True)  # cancelled half-way, there are no results
+    for name in ("release.zip", "certificate.json", *KEPT):
+        (place / name).unlink(missing_ok=True)
+    facts["recorded"] = recorded
     assert release.source_rows is not None, "it was made here"
     results_table.write_sides(place, frame, release.data, release.source_rows, wanted)
+    if wanted.history is None or recorded:
+        release = _saved(task, release)
+    facts["timings"] = release.timings.as_dict()
+    _write_json(place / results.FILE, facts)  # last: it says that all the rest is there
+    return {"rows": release.solution.rows, "suppressed": release.solution.suppressed}
+
+
+def _saved(task: _Task, release: tables.TableRelease) -> tables.TableRelease:
+    """Write all files to take away."""
+    place, wanted = task.place, task.wanted
     with task.stopwatch.measure("writing"):
         release.save(place / "release.csv")
         release.save(place / "release.parquet")
-    release = replace(release, timings=task.stopwatch.timings())
-    facts["timings"] = release.timings.as_dict()
-    release.report(place / "report.html")
+    timed = replace(release, timings=task.stopwatch.timings())
+    timed.report(place / "report.html")
     # The studio hands out names with up to two suffixes.
     shutil.copyfile(place / "release.csv.cert.json", place / "certificate.json")
     (place / "schema.toml").write_text(code.schema_text(wanted), "utf-8")
@@ -142,8 +170,7 @@ def _written(task: _Task, release: tables.TableRelease) -> dict[str, Any]:
     ):
         for name in KEPT:
             archive.write(place / name, name)
-    _write_json(place / results.FILE, facts)  # last: it says that all the rest is there
-    return {"rows": release.solution.rows, "suppressed": release.solution.suppressed}
+    return timed
 
 
 def _write_json(path: Path, value: Any) -> None:

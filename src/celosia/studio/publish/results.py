@@ -67,6 +67,8 @@ def measured(
             ],
             "exact": None if solution.search is None else solution.search.is_optimal,
         },
+        "joint": None if solution.joint is None else solution.joint.as_dict(),
+        "raw": None if release.raw is None else release.raw.as_dict(),
         "risk": release.risk.as_dict(),
         "risk_before": release.risk_before.as_dict(),
         "intervals": {name: each.as_dict() for name, each in release.intervals.items()},

@@ -99,14 +99,31 @@ def _person(workbench: PublishWorkbench) -> None:
         "If a person may have several records, choose the identifier that tells people apart: the "
         "models then count people, not records. The column is never released."
     )
+    units = {
+        RECORDS: _("each record is another person"),
+        **{f"person {place}": name for place, name in enumerate(names)},
+        **{
+            f"household {place}": _("households: {name}", name=name)
+            for place, name in enumerate(names)
+        },
+    }
 
-    def choose(name: str | None) -> None:
-        workbench.update(lambda form: form.with_options(person=name or None, by_record=not name))
+    def choose(chosen: str | None) -> None:
+        unit, place = chosen.split(" ") if chosen else ("", "")
+        name = names[int(place)] if unit else None
+        workbench.update(
+            lambda form: form.with_options(
+                person=name, household=unit == "household", by_record=not unit
+            )
+        )
 
-    choices = {RECORDS: _("each record is another person"), **{name: name for name in names}}
+    value = RECORDS if form.by_record else None
+    if form.person in names:
+        unit = "household" if form.household else "person"
+        value = f"{unit} {names.index(form.person)}"
     select = ui.select(
-        choices,
-        value=form.person or (RECORDS if form.by_record else None),
+        units,
+        value=value,
         label=_("Count people by"),
         on_change=lambda event: choose(event.value),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 from nicegui import ui
 
 from celosia.core.errors import CelosiaError
+from celosia.core.report import Block, Facts, Heading, Paragraph, Table
 from celosia.studio import shell
 from celosia.studio.language import _, figure, n_, number, percent
 from celosia.studio.publish import jobs, results_tray
@@ -18,8 +19,8 @@ from celosia.studio.publish.results_tray import Candidate
 from celosia.studio.runtime import studio
 from celosia.studio.visitors import Work
 from celosia.studio.widgets.table import show_table
-from celosia.studio.widgets.text import figures, heading, paragraph
-from celosia.studio.worker import task
+from celosia.studio.widgets.text import figures, heading, paragraph, quiet
+from celosia.studio.worker import Task, task
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +67,19 @@ def not_computed(found: Results) -> None:
             "release is as good without them.",
             figures=", ".join(failed),
         ).classes("text-bold").props('role="alert" data-test="not-computed"')
+
+
+def show_blocks(blocks: Iterable[Block]) -> None:
+    """Headings, paragraphs, facts and tables of the report, which are in the page's language."""
+    for block in blocks:
+        if isinstance(block, Heading):
+            heading(block.text, 2)
+        elif isinstance(block, Paragraph):
+            quiet(block.text)
+        elif isinstance(block, Facts):
+            figures([(name, value, "") for name, value in block.items])
+        elif isinstance(block, Table):
+            show_table(list(block.header), [list(row) for row in block.rows])
 
 
 def picker(label: str, options: Mapping[Any, str], value: Any, test: str) -> ui.select:
@@ -212,20 +226,22 @@ def apply(found: Results, levels: Levels) -> None:
     """Publish at these levels, and show how far it is."""
     assert found.solutions is not None
     names = found.solutions.columns
+    asked = task(
+        jobs.apply,
+        folder=str(found.work.folder),
+        form=dict(found.facts["form"]),
+        levels=dict(zip(names, levels, strict=True)),
+    )
+    title = _("Publishing at levels {levels}", levels=" ".join(map(str, levels)))
+    begin(found, title, asked, view="summary")
+
+
+def begin(found: Results, title: str, asked: Task[Any], *, view: str = "take") -> None:
+    """Start a job that publishes anew, and show how far it is."""
     try:
-        job = studio().jobs.submit(
-            shell.visitor().token,
-            _("Publishing at levels {levels}", levels=" ".join(map(str, levels))),
-            task(
-                jobs.apply,
-                folder=str(found.work.folder),
-                form=dict(found.facts["form"]),
-                levels=dict(zip(names, levels, strict=True)),
-            ),
-            address=found.address("summary"),
-        )
+        job = studio().jobs.submit(shell.visitor().token, title, asked, address=found.address(view))
     except CelosiaError as error:
         shell.notify_error(error)
         return
     found.work.save("run", {"job": job.id})
-    ui.navigate.to(found.address("summary"))
+    ui.navigate.to(found.address(view))

@@ -7,15 +7,24 @@ from typing import Any
 
 from nicegui import ui
 
+from celosia.assess.risk import RiskProfile
 from celosia.core.messages import render
 from celosia.core.timings import Timings
 from celosia.studio.language import _, figure, n_, number, percent
 from celosia.studio.publish import model_kinds
-from celosia.studio.publish.pages.results_parts import Results, keep, level_text, metric_name
+from celosia.studio.publish.pages.results_parts import (
+    Results,
+    keep,
+    level_text,
+    metric_name,
+    show_blocks,
+)
 from celosia.studio.publish.results_tray import Candidate
 from celosia.studio.widgets.table import show_table
 from celosia.studio.widgets.text import figures, heading, paragraph, quiet
-from celosia.tables.report import timing_rows
+from celosia.tables.history import JointOutcome
+from celosia.tables.raw_columns import RawColumns
+from celosia.tables.report import joint_blocks, raw_blocks, timing_rows
 
 
 def show(found: Results) -> None:
@@ -27,16 +36,30 @@ def show(found: Results) -> None:
             ui.label(model_kinds.promise(model))
         named = {model["method"] for model in facts["form"]["models"]}
         quiet(model_kinds.caveat(named))
-        quiet(
-            "This holds if each person has at most one record, and if of what the table holds "
-            "an attacker knows only: {columns}.",
-            columns=", ".join(column["name"] for column in facts["solution"]["columns"]),
-        )
+        columns = ", ".join(column["name"] for column in facts["solution"]["columns"])
+        if facts["form"].get("person") is None:
+            quiet(
+                "This holds if each person has at most one record, and if of what the table holds "
+                "an attacker knows only: {columns}.",
+                columns=columns,
+            )
+        else:
+            quiet(
+                "Counted by {unit}. This holds if of what the table holds an attacker knows one "
+                "record of the victim, and of it only: {columns}.",
+                unit=facts["form"]["person"],
+                columns=columns,
+            )
     _warnings(facts)
     heading("Key figures", 2)
     figures(_figures(found))
     heading("What became of each column", 2)
     _columns(found)
+    if facts.get("raw") is not None:
+        risk = RiskProfile(**facts["risk"])
+        show_blocks(raw_blocks(RawColumns.from_dict(facts["raw"]), risk))
+    if facts.get("joint") is not None:
+        show_blocks(joint_blocks(JointOutcome(**facts["joint"])))
     ui.button(
         _("Add to the comparison"),
         icon="playlist_add",

@@ -5,20 +5,26 @@ from __future__ import annotations
 from nicegui import ui
 
 from celosia.studio.language import _, number
-from celosia.studio.publish import code
-from celosia.studio.publish.form import PublishForm
-from celosia.studio.publish.pages.results_parts import Results
+from celosia.studio.publish import code, jobs
+from celosia.studio.publish.form import HISTORY, PublishForm
+from celosia.studio.publish.pages.results_parts import Results, begin, show_blocks
 from celosia.studio.widgets.code import show_code
-from celosia.studio.widgets.text import heading, lead, quiet
+from celosia.studio.widgets.text import heading, lead, paragraph, quiet
+from celosia.studio.worker import task
+from celosia.tables.history import JointOutcome
+from celosia.tables.report import joint_blocks
 
 
 def show(found: Results) -> None:
     """All files, and the code drawer."""
     heading("Download the release", 2)
-    lead(
-        "The certificate says what is promised, how it was made and what the data file must "
-        "look like; keep it with the data."
-    )
+    if found.facts.get("joint") is not None:
+        _history(found)
+    if found.facts["form"].get("history") is None or found.facts.get("recorded"):
+        lead(
+            "The certificate says what is promised, how it was made and what the data file must "
+            "look like; keep it with the data."
+        )
     with ui.element("div").classes("celosia-cards"):
         for name, icon, title, text in _files():
             _card(found, name, icon, title, text)
@@ -46,6 +52,29 @@ def show(found: Results) -> None:
     )
 
 
+def _history(found: Results) -> None:
+    """The combined risk with the earlier releases, and the button that makes this one of them."""
+    show_blocks(joint_blocks(JointOutcome(**found.facts["joint"])))
+    if found.facts["recorded"]:
+        with ui.row().classes("items-center no-wrap q-my-md"):
+            ui.icon("check_circle").props('aria-hidden="true"')
+            paragraph("This release is recorded in the history.")
+        return
+    lead(
+        "The files are written when the release is recorded: from then on the next releases are "
+        "checked together with it. Rows are shuffled anew."
+    )
+
+    def record() -> None:
+        form = dict(found.facts["form"])
+        begin(found, _("Recording the release"), task(jobs.record, folder=folder, form=form))
+
+    folder = str(found.work.folder)
+    ui.button(_("Record the release and write its files"), icon="history", on_click=record).props(
+        'unelevated data-test="record"'
+    ).classes("q-mb-md")
+
+
 def _files() -> list[tuple[str, str, str, str]]:
     return [
         ("release.zip", "folder_zip", _("Everything"), _("all of these in one archive")),
@@ -61,6 +90,13 @@ def _files() -> list[tuple[str, str, str, str]]:
         ("schema.toml", "schema", _("Recipe: schema"), _("roles and hierarchies of the columns")),
         ("publish.sh", "terminal", _("Recipe: command"), _("the command line below, as a file")),
         ("publish.py", "code", _("Recipe: Python"), _("the Python below, as a file")),
+        (HISTORY, "history", _("History of releases"), _("fingerprints and classes; no cell")),
+        (
+            f"{HISTORY}.key",
+            "key",
+            _("Key of the history"),
+            _("keep it secret, and with the history: publish neither"),
+        ),
     ]
 
 

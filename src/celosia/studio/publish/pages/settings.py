@@ -8,8 +8,9 @@ from nicegui import ui
 
 from celosia.studio.language import _, percent
 from celosia.studio.parameters import declares
-from celosia.studio.publish.form import metric
-from celosia.studio.publish.pages.steps import PublishWorkbench
+from celosia.studio.publish.form import HISTORY, PublishForm, metric
+from celosia.studio.publish.pages.steps import KIND, PublishWorkbench
+from celosia.studio.shell import visitor
 from celosia.studio.widgets.text import heading, quiet
 
 METRICS = (
@@ -32,6 +33,7 @@ def settings(workbench: PublishWorkbench) -> None:
             _suppression(workbench)
             _method(workbench)
             _switches(workbench)
+            _history(workbench)
         with ui.element("div").classes("celosia-card q-pa-md"):
             _metric(workbench)
 
@@ -96,6 +98,46 @@ def _switches(workbench: PublishWorkbench) -> None:
                 lambda form: form.with_options(**{name: event.value})
             ),
         )
+
+
+def _history(workbench: PublishWorkbench) -> None:
+    """Whether the release is one of a series, and which earlier ones it goes on with."""
+    own = workbench.work.id
+    names = {
+        each.id: PublishForm.load(each).file
+        for each in visitor().works(KIND)
+        if each.id != own and each.path(HISTORY).is_file()
+    }
+    choices = {
+        "": _("no history: this table is published once"),
+        own: _("a history of this table"),
+        **{key: _("the history of {file}", file=file) for key, file in names.items()},
+    }
+
+    def chosen(event: Any) -> None:
+        workbench.update(lambda form: form.with_options(history=event.value or None))
+        reason.set_visibility(bool(event.value))
+
+    current = workbench.form.history or ""
+    ui.select(
+        choices,
+        value=current if current in choices else "",
+        label=_("History of releases"),
+        on_change=chosen,
+    ).classes("w-full").props('data-test="history"')
+    quiet(
+        "With a history the release stays anonymous together with the earlier ones of the same "
+        "people. You see the combined risk before it is recorded and its files are written."
+    )
+    reason = ui.input(
+        _("Why classes that become too small together are accepted (else refused)"),
+        value=workbench.form.accept_joint,
+        on_change=lambda event: workbench.update(
+            lambda form: form.with_options(accept_joint=event.value or "")
+        ),
+    )
+    reason.classes("w-full").props('debounce=300 data-test="accept-joint"')
+    reason.set_visibility(bool(current))
 
 
 def _metric(workbench: PublishWorkbench) -> None:
