@@ -63,7 +63,7 @@ def test_every_published_cell_is_reproduced(found: Findings) -> None:
 
 def test_the_findings_are_plain_json_without_numbers_that_it_does_not_have(found: Findings) -> None:
     plain = json.loads(json.dumps(found.as_dict(), allow_nan=False))
-    assert list(plain) == ["study", "checked", "matched", "rows"]
+    assert set(plain) == {"study", "checked", "matched", "rows"}
     assert {row["published"] for row in plain["rows"] if "infinite" in str(row.values())} == {
         INFINITE
     }

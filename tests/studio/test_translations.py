@@ -47,11 +47,12 @@ SENTENCES: dict[str, tuple[int, ...]] = {
     "figure": (0, 2),
     "Technique": (1, 3),
     "Word": (0, 1),
+    "WorkStep": (1,),
 } | dict.fromkeys(("heading", "lead", "main_heading", "notice", "paragraph", "quiet"), (0,))
 """Calls with sentences, and where in them: the title of a page is its second argument."""
-NAMED = ("Sample", "TableSample", "WorkStep", "Door", "start_page")
+NAMED = ("Sample", "TableSample", "Door")
 """Calls whose arguments of these names are sentences."""
-NAMES = ("title", "about", "bring", "kinds")
+NAMES = ("title", "heading", "about", "bring", "kinds")
 METHODS = ("{method.kind}",)
 """Stages that are the name of a method."""
 Key = str | tuple[str, ...]

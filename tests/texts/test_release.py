@@ -227,7 +227,7 @@ def test_a_release_is_searched_by_fingerprints_alone(tmp_path: Path) -> None:
     release = publish(find(Collection.of(texts)), actions={"default": "redact"}, key=key)
     RemovedTexts.of(release, key).save(path)
     kept = (tmp_path / "key.bin.removed").read_text("utf-8").lower()
-    assert not any(each in kept for each in ("zebulon", "quartermain", "0161"))
+    assert not any(each in kept for each in ("zebulon", "quartermain", "01614960123", "0161 496"))
     known = RemovedTexts.load(path)
     assert known.verify(release, key).passed
     assert known.verify(release, key).texts == 2

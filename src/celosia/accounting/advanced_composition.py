@@ -12,6 +12,7 @@ import numpy as np
 from celosia.accounting.amounts import check_chance, check_epsilon, check_times
 from celosia.core.errors import InputError
 from celosia.core.methods import Parameter, checked
+from celosia.core.plain_values import PlainValues
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,16 +48,12 @@ class ComposedEpsilon(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class BestComposition:
+class BestComposition(PlainValues):
     """The best of several ways to compose."""
 
     name: str
     epsilon: float
     delta: float
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values."""
-        return {"name": self.name, "epsilon": self.epsilon, "delta": self.delta}
 
     def __str__(self) -> str:
         return f"{self.name}: ({self.epsilon:.6g}, {self.delta:.6g})-DP"

@@ -213,7 +213,6 @@ class SampledLoss(DerivedLoss):
         return np.where(weight > 4 * ROUNDING, weight * curve_of(self.base, at), 0.0)
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
         return {
             "kind": "sampled",
             "rate": float(self.rate),

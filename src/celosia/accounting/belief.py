@@ -11,6 +11,7 @@ from typing import Any
 from celosia.accounting.amounts import MARGIN, delta_amount, epsilon_amount, share_amount
 from celosia.core.errors import PrivacyError
 from celosia.core.messages import Message, say
+from celosia.core.plain_values import PlainValues
 
 USUAL_DELTA = Fraction(1, 10**6)
 """The largest delta that is accepted without a warning where the number of people is private."""
@@ -19,7 +20,7 @@ EPSILONS = (0.01, 0.1, 1.0, 5.0, 10.0)
 
 
 @dataclass(frozen=True, slots=True)
-class Belief:
+class Belief(PlainValues):
     """Between what bounds a probability can move when one person's data change.
 
     >>> print(belief_interval(0.5, epsilon=1))
@@ -31,16 +32,6 @@ class Belief:
     delta: float
     low: float
     high: float
-
-    def as_dict(self) -> dict[str, float]:
-        """Plain values for JSON."""
-        return {
-            "prior": self.prior,
-            "epsilon": self.epsilon,
-            "delta": self.delta,
-            "low": self.low,
-            "high": self.high,
-        }
 
     def __str__(self) -> str:
         return f"{self.prior:.4f} -> {self.low:.4f} .. {self.high:.4f}"

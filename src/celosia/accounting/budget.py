@@ -17,20 +17,17 @@ from celosia.accounting.losses import Loss
 from celosia.core.errors import BudgetExceeded, InputError
 from celosia.core.messages import say
 from celosia.core.neighbours import Neighbours
+from celosia.core.plain_values import PlainValues
 
 
 @dataclass(frozen=True, slots=True)
-class Charge:
+class Charge(PlainValues):
     """One entry of an account."""
 
     label: str
     loss: Loss
     """What the release cost, converted to the neighbours of the budget."""
     price: Price
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return {"label": self.label, "loss": self.loss.as_dict(), "price": self.price.as_dict()}
 
     def __str__(self) -> str:
         return f"{self.label or say('accounting.budget.release')}: {self.price}"
@@ -52,7 +49,6 @@ class Statement:
     """All bounds for a fixed list of the same charges; None before the first charge."""
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
         return {
             "allowance": self.allowance.as_dict(),
             "spent": self.spent.as_dict(),
@@ -249,7 +245,6 @@ class Budget:
         return Statement(self.allowance, spent, left, fixed)
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
         return {
             "allowance": self.allowance.as_dict(),
             "spent": self.spent.as_dict(),

@@ -39,7 +39,6 @@ class Explanation:
         return [{**bound.as_dict(), "tightest": bound is best} for bound in self.bounds]
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
         return {"delta": self.delta, "loss": self.loss.as_dict(), "bounds": self.rows()}
 
     def __str__(self) -> str:

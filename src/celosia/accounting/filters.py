@@ -34,12 +34,13 @@ from celosia.core.errors import InputError, PrivacyError
 from celosia.core.messages import Language, Message, did_you_mean
 from celosia.core.neighbours import ADD_REMOVE, Neighbours
 from celosia.core.numbers import exact
+from celosia.core.plain_values import PlainValues
 
 EPSILON, DELTA, RHO, SQUARES = "epsilon", "delta", "rho", "squares"
 
 
 @dataclass(frozen=True, slots=True)
-class Price:
+class Price(PlainValues):
     """Amounts of several currencies; one that a loss cannot be paid in is None.
 
     >>> print(Price({"epsilon": Fraction(1, 10), "delta": Fraction(0)}))
@@ -178,7 +179,6 @@ class Filter(ABC):
         return amount is not None and amount <= self.limits[name]
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
         return {"filter": self.name, "limits": {k: float(v) for k, v in self.limits.items()}}
 
 
@@ -193,7 +193,6 @@ class BasicFilter(Filter):
 
     @property
     def why(self) -> Message:
-        """As in `Filter`."""
         return Message("accounting.filter.basic")
 
     @property
@@ -230,7 +229,6 @@ class ConcentratedFilter(Filter):
 
     @property
     def why(self) -> Message:
-        """As in `Filter`."""
         return Message("accounting.filter.concentrated")
 
     @property
@@ -262,7 +260,6 @@ class EpsilonOrRhoFilter(Filter):
 
     @property
     def why(self) -> Message:
-        """As in `Filter`."""
         return Message("accounting.filter.either")
 
     @property
@@ -297,7 +294,6 @@ class AdvancedFilter(Filter):
 
     @property
     def why(self) -> Message:
-        """As in `Filter`."""
         return Message("accounting.filter.advanced")
 
     @property
@@ -325,7 +321,6 @@ class RenyiFilter(Filter):
 
     @property
     def why(self) -> Message:
-        """As in `Filter`."""
         return Message("accounting.filter.renyi")
 
     @property
@@ -390,7 +385,7 @@ FILTERS = ("basic", "concentrated", "renyi", "advanced", "either")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Allowance:
+class Allowance(PlainValues):
     """What may be spent in total, and by which rule it is added up.
 
     Args:
@@ -468,7 +463,6 @@ class Allowance:
         return limits
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
         return {
             "epsilon": None if self.epsilon is None else float(self.epsilon),
             "delta": float(self.delta),

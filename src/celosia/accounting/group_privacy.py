@@ -122,7 +122,6 @@ class GroupLoss(DerivedLoss):
         return np.where(deltas > 0, raised(1.0) * np.exp(np.minimum(logs, 0.0)), 0.0)
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
         return {"kind": "group", "size": self.size, "of": self.base.as_dict()}
 
     def __str__(self) -> str:

@@ -26,6 +26,7 @@ from celosia.accounting.amounts import (
 from celosia.core.errors import InputError
 from celosia.core.messages import Message
 from celosia.core.numbers import exact
+from celosia.core.plain_values import PlainValues
 
 if TYPE_CHECKING:
     from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from celosia.accounting.accountant import Accountant
 
 
-class Loss(ABC):
+class Loss(PlainValues, ABC):
     """What one release costs: a frozen value that every way of composition can read.
 
     A subclass says what it knows; what it does not know is infinite, never a guess. All numbers are
@@ -197,7 +198,6 @@ class PureLoss(CurveLoss):
 
     @property
     def pure(self) -> float:
-        """The epsilon."""
         return round_up(self.value)
 
     def renyi(self, order: float) -> float:
@@ -213,7 +213,6 @@ class PureLoss(CurveLoss):
         return _response(self.pure, 0.0, step)
 
     def as_dict(self) -> dict[str, Any]:
-        """The kind and the epsilon."""
         return {"kind": "pure", "epsilon": self.pure}
 
     def __str__(self) -> str:
@@ -309,7 +308,6 @@ class BoundedRangeLoss(CurveLoss):
 
     @property
     def pure(self) -> float:
-        """The epsilon."""
         return round_up(self.value)
 
     @property
@@ -338,7 +336,6 @@ class BoundedRangeLoss(CurveLoss):
         return np.expm1(gap) ** 2 / bottom
 
     def as_dict(self) -> dict[str, Any]:
-        """The kind and the epsilon."""
         return {"kind": "bounded-range", "epsilon": self.pure}
 
     def __str__(self) -> str:

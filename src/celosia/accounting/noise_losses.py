@@ -123,7 +123,6 @@ class GaussianLoss(CurveLoss):
         return amounts.round_up(Fraction(self.shift**2) / (2 * self.variance))
 
     def renyi(self, order: float) -> float:
-        """Order times rho."""
         return amounts.check_order(order) * self.rho
 
     def curve(self, epsilon: Vector) -> Vector:
@@ -262,7 +261,6 @@ class ConcentratedLoss(CurveLoss):
         return amounts.round_up(self.value)
 
     def renyi(self, order: float) -> float:
-        """Order times rho."""
         return amounts.check_order(order) * self.rho
 
     def epsilon(self, delta: float) -> float:

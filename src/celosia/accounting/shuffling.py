@@ -140,7 +140,6 @@ class ShuffledLoss(CurveLoss):
         return PureLoss(self.local).renyi(order)
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
         return {
             "kind": "shuffled",
             "local_epsilon": float(self.local),

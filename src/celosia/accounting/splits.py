@@ -17,6 +17,7 @@ from celosia.accounting.advanced_composition import (
 from celosia.accounting.amounts import MARGIN, count_amount, delta_amount, epsilon_amount
 from celosia.core.messages import Message, say
 from celosia.core.numbers import exact
+from celosia.core.plain_values import PlainValues
 
 MOST_RELEASES = 10**6
 SURELY = 1 - 2 * float(MARGIN)
@@ -24,15 +25,11 @@ CLOSE = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
+class Share(PlainValues):
     """The epsilon that one theorem allows each release."""
 
     name: str
     epsilon: float
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return {"name": self.name, "epsilon": self.epsilon}
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +47,6 @@ class Split:
         return max(self.shares, key=lambda share: share.epsilon)
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
         best = self.best
         return {
             "total": self.total,

@@ -64,7 +64,6 @@ class MaskedAccount:
         return max(shares)
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
         found = self.probabilistic
         return {
             "columns": list(self.columns),
@@ -102,7 +101,6 @@ class SyntheticAccount:
     utility: NumericUtility
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
         chance, inferred = self.holdout_replicas, self.membership
         return {
             "columns": list(self.columns),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
@@ -14,6 +14,7 @@ from celosia.assess.linkage import distance_linkage, interval_disclosure, rank_l
 from celosia.assess.utility.numeric import information_loss, marginals, moments, propensity
 from celosia.core.errors import InputError
 from celosia.core.messages import Message, did_you_mean, say
+from celosia.core.plain_values import PlainValues
 from celosia.core.progress import Progress, Step, silent
 from celosia.frames import TableLike, as_frame
 
@@ -42,7 +43,7 @@ _LOSS_WORDS: dict[LossName, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class MapPoint:
+class MapPoint(PlainValues):
     """One masking of the table."""
 
     name: str
@@ -50,10 +51,6 @@ class MapPoint:
     loss: float
     is_best: bool
     """No other has less risk and no more loss, or less loss and no more risk."""
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +84,6 @@ class RiskUtilityMap:
         )
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
         return {
             "risk": self.risk,
             "loss": self.loss,

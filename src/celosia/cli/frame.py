@@ -227,7 +227,6 @@ class ReleaseOutputs(Outputs):
         return {self.called: self.output, "certificate": certificate, "report": self.report}
 
     def check(self, *, inputs: Iterable[Path | str | None] = (), **others: Path | None) -> None:
-        """Refuse, before any work, files that could not be written, or that would cost another."""
         check_outputs(self.files() | others, inputs=inputs, overwrite=self.overwrite)
         if self.output is not None:
             self.check_format(self.output)

@@ -218,7 +218,6 @@ class Memory:
         return Fraction(self._row()["spent"])
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
         row = self._row()
         return {each: float(Fraction(row[each])) for each in ("budget", "spent")}
 

@@ -25,6 +25,7 @@ from celosia.core.catalogue import FAMILIES, template
 from celosia.core.errors import InputError
 from celosia.core.files import replacing
 from celosia.core.messages import LANGUAGES, Message, say
+from celosia.core.plain_values import PlainValues
 
 if TYPE_CHECKING:
     from celosia.core.report import Document
@@ -81,7 +82,7 @@ class Guarantee:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Provenance:
+class Provenance(PlainValues):
     """The facts needed to explain a release, and to make it again from the same input."""
 
     made_by: str
@@ -104,10 +105,6 @@ class Provenance:
             created=datetime.now(UTC).isoformat(timespec="seconds"),
             versions=dict(_versions()),
         )
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return asdict(self)
 
 
 @cache  # a file that is searched for and read anew at every look

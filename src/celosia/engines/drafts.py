@@ -58,7 +58,6 @@ class FileDraft(Draft):
             return hashlib.file_digest(stream, "sha256").hexdigest()
 
     def count_sizes(self) -> SizeCounts:
-        """Count equal rows, see `tables.Draft`."""
         with DuckDB() as engine:
             return engine.count_sizes(self._file, len(self.columns))
 

@@ -91,7 +91,6 @@ class TableDraft(Draft):
 
     @guarded("DuckDB")
     def count_sizes(self) -> SizeCounts:
-        """Count equal rows, see `tables.Draft`."""
         *within, _ = self._target.split(".")
         draft = ".".join(quoted(part) for part in (*within, self._name))
         keys = ", ".join(map(quoted, self.columns))

@@ -281,7 +281,6 @@ class DecimalTally(TypeTally):
         self._misfits = [0, 0]
 
     def add(self, text: pl.Series) -> None:
-        """Look at the next part."""
         for place, wanted in enumerate(_DECIMALS):
             self._misfits[place] += misfits(text, wanted)
         self._look_at_marks(text)

@@ -13,26 +13,19 @@ import numpy as np
 
 from celosia.core.errors import InputError
 from celosia.core.numbers import whole
+from celosia.core.plain_values import PlainValues
 from celosia.graphs.graph import Graph
 
 Pair = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Edit:
+class Edit(PlainValues):
     """One change: the edges that went and those that came."""
 
     kind: Literal["add-delete", "rotation", "switch"]
     deleted: tuple[Pair, ...]
     added: tuple[Pair, ...]
-
-    def as_dict(self) -> dict[str, object]:
-        """The change as plain values."""
-        return {
-            "kind": self.kind,
-            "deleted": [list(pair) for pair in self.deleted],
-            "added": [list(pair) for pair in self.added],
-        }
 
     def __str__(self) -> str:
         gone, come = (" ".join(f"{u}-{v}" for u, v in each) for each in (self.deleted, self.added))

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
 from celosia.core.messages import Message, say
+from celosia.core.plain_values import PlainValues
 from celosia.core.progress import Progress, Step
 from celosia.core.randomness import Source
 from celosia.core.release import Release
@@ -164,16 +165,12 @@ def check_ending(content: type[Content], path: Path) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class MethodOutcome:
+class MethodOutcome(PlainValues):
     """One method, and what it has to say."""
 
     method: str
     facts: dict[str, Any]
     kept: str
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return {"method": self.method, "facts": self.facts, "kept": self.kept}
 
     def __str__(self) -> str:
         numbers = ", ".join(
@@ -237,7 +234,6 @@ class GraphRelease(Release):
 
     @classmethod
     def from_parts(cls, path: Path, facts: dict[str, Any], **common: Any) -> Self:
-        """Rebuild a release from its data file and certificate."""
         return cls(
             data=_content(path, facts["data"]),
             methods=tuple(MethodOutcome(**each) for each in facts["measures"]["methods"]),
@@ -248,11 +244,9 @@ class GraphRelease(Release):
         )
 
     def document(self) -> Document:
-        """The report: what was done, what is promised, what risk and what use is left."""
         return report.document(self)
 
     def __str__(self) -> str:
-        """The one line that matters most."""
         # Without figures to publish, as beside a differentially private graph, none is shown here.
         attacks = [str(each) for each in self.account.attacks[:1]] if self.figures else []
         return "; ".join([f"{self.guarantee.promise}: {self.data}", *attacks])

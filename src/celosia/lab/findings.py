@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import polars as pl
 
 from celosia.core.messages import Message, say
+from celosia.core.plain_values import PlainValues
 from celosia.lab.tolerance import Cell
 
 VALUES = {"yes": "lab.value.yes", "no": "lab.value.no", "none": "lab.value.none"}
@@ -33,7 +33,7 @@ def name_of(name: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class Row(PlainValues):
     """One published cell beside what was computed for it."""
 
     run: str
@@ -43,10 +43,6 @@ class Row:
     published: Cell
     computed: Cell
     matches: bool
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return asdict(self)
 
     def __str__(self) -> str:
         return say(
@@ -59,7 +55,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Findings:
+class Findings(PlainValues):
     """All cells that a study checked, in the order of their runs.
 
     >>> found = Findings("sums", (Row("1+1", "sum", 2, 2, True), Row("2+2", "sum", 5, 4, False)))
@@ -69,6 +65,7 @@ class Findings:
     (False, ['2+2, sum: 5 published, 4: differs'])
     """
 
+    derived = ("checked", "matched")
     study: str
     rows: tuple[Row, ...]
 
@@ -93,15 +90,6 @@ class Findings:
         for row in self.rows:
             runs[row.run] = (*runs.get(row.run, ()), row)
         return runs
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON: the same four names for every study."""
-        return {
-            "study": self.study,
-            "checked": self.checked,
-            "matched": self.matched,
-            "rows": [row.as_dict() for row in self.rows],
-        }
 
     def frame(self) -> pl.DataFrame:
         """The cells as a table; both values as text, because some are labels."""

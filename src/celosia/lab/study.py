@@ -97,7 +97,6 @@ class Study:
         return self.at_size(triples)
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
         return {
             "name": self.name,
             "title": self.title,

@@ -13,6 +13,7 @@ import polars as pl
 from celosia import frames
 from celosia.core.errors import InputError
 from celosia.core.messages import say
+from celosia.core.plain_values import PlainValues
 from celosia.core.release import Release
 from celosia.core.report import Document
 from celosia.logs import report
@@ -22,15 +23,11 @@ from celosia.logs.sets.transactions import Transactions
 
 
 @dataclass(frozen=True, slots=True)
-class MethodOutcome:
+class MethodOutcome(PlainValues):
     """One method, and its facts as plain values."""
 
     method: str
     facts: dict[str, Any]
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return {"method": self.method, "facts": self.facts}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +49,6 @@ class _Release(Release):
         }
 
     def document(self) -> Document:
-        """The report: what was done, what is promised, what risk and what use is left."""
         return report.document(
             self.guarantee,
             self.provenance,
@@ -69,7 +65,6 @@ class _Release(Release):
         raise NotImplementedError
 
     def __str__(self) -> str:
-        """The one line that matters most."""
         return f"{self.guarantee.promise}: {self.summary}"
 
 
@@ -86,11 +81,9 @@ class LogRelease(_Release):
         frames.write(self.data, path)
 
     def check_path(self, path: Path) -> None:
-        """Refuse a name that says nothing about the format."""
         frames.format_of(path)
 
     def data_facts(self) -> dict[str, Any]:
-        """Which columns are texts, however they look."""
         texts = [name for name, kind in self.data.schema.items() if kind == pl.String]
         return {"texts": texts, "records": self.data.height}
 
@@ -100,7 +93,6 @@ class LogRelease(_Release):
 
     @classmethod
     def from_parts(cls, path: Path, facts: dict[str, Any], **common: Any) -> Self:
-        """Rebuild a release from its data file and certificate."""
         kind = frames.format_of(path)
         texts = facts["data"]["texts"]
         types: Any = dict.fromkeys(texts, "string") if kind in ("csv", "tsv") else {}
@@ -124,11 +116,9 @@ class LogFileRelease(_Release):
     columns: int
 
     def write_data(self, path: Path) -> None:
-        """Copy the file."""
         copyfile(self.path, path)
 
     def data_facts(self) -> dict[str, Any]:
-        """Which columns are texts, however they look."""
         return {"texts": list(self.texts), "records": self.records, "columns": self.columns}
 
     @property
@@ -137,7 +127,6 @@ class LogFileRelease(_Release):
 
     @classmethod
     def from_parts(cls, path: Path, facts: dict[str, Any], **common: Any) -> Self:
-        """Rebuild a release from its data file and certificate."""
         given = facts["data"]
         return cls(
             path=path,
@@ -197,7 +186,6 @@ class SetRelease(_Release):
 
     @classmethod
     def from_parts(cls, path: Path, facts: dict[str, Any], **common: Any) -> Self:
-        """Rebuild a release from its data file and certificate."""
         data: Transactions | DisassociatedSets
         if facts["data"]["content"] == DisassociatedSets.__name__:
             data = DisassociatedSets.from_dict(json.loads(path.read_text("utf-8")))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
 from celosia.core.messages import say
+from celosia.core.plain_values import PlainValues
 from celosia.core.randomness import Source
 from celosia.logs.arrays import people_per_item
 from celosia.logs.attacks.result import LogAttack
@@ -33,7 +33,7 @@ class ThresholdRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LogSummary:
+class LogSummary(PlainValues):
     """Counts of a log; none of its values."""
 
     records: int
@@ -45,20 +45,7 @@ class LogSummary:
     attacks: tuple[LogAttack, ...]
     left_out: dict[str, int]
 
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return {
-            "records": self.records,
-            "persons": self.persons,
-            "queries": self.queries,
-            "largest_share": self.largest_share,
-            "thresholds": [asdict(each) for each in self.thresholds],
-            "attacks": [each.as_dict() for each in self.attacks],
-            "left_out": self.left_out,
-        }
-
     def __str__(self) -> str:
-        """The one line that matters most."""
         if self.persons is None:
             return say("logs.summary.only_records", records=self.records)
         return say(

@@ -18,6 +18,7 @@ from celosia.accounting.belief import (
 )
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.messages import Message, say
+from celosia.core.plain_values import PlainValues
 from celosia.mechanisms import parameters
 from celosia.mechanisms.mechanism import DIGITS, Mechanism
 
@@ -26,19 +27,15 @@ AnyMechanism = Mechanism[Any, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class ErrorPoint:
+class ErrorPoint(PlainValues):
     """The error of a mechanism at one epsilon."""
 
     epsilon: float
     error: float
 
-    def as_dict(self) -> dict[str, float]:
-        """Plain values for JSON."""
-        return {"epsilon": self.epsilon, "error": self.error}
-
 
 @dataclass(frozen=True, slots=True)
-class ErrorCurve:
+class ErrorCurve(PlainValues):
     """The error that is not exceeded with a confidence, epsilon by epsilon."""
 
     parameter: str
@@ -46,15 +43,6 @@ class ErrorCurve:
     confidence: float
     size: int
     points: tuple[ErrorPoint, ...]
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return {
-            "parameter": self.parameter,
-            "confidence": self.confidence,
-            "size": self.size,
-            "points": [point.as_dict() for point in self.points],
-        }
 
     def __str__(self) -> str:
         error = say("mechanisms.calibration.error_column", confidence=self.confidence)
@@ -104,7 +92,6 @@ class EpsilonRecommendation:
     reason: str
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
         return {
             "method": str(self.mechanism),
             "epsilon": self.epsilon,

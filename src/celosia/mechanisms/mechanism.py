@@ -145,7 +145,6 @@ class Mechanism(Method, ABC, Generic[Input, Output]):
         return replace(self, **changed)
 
     def as_dict(self) -> dict[str, Any]:
-        """The name and the parameters as plain values, defaults left out."""
         values = super().as_dict()
         for name, value in values.items():
             if isinstance(value, Grid):
@@ -155,7 +154,6 @@ class Mechanism(Method, ABC, Generic[Input, Output]):
         return values
 
     def __str__(self) -> str:
-        """The mechanism as one would write it: what must be said first, no defaults."""
         given = [item for item in fields(self) if item.init]
         shown = [item for item in given if getattr(self, item.name) != item.default]
         shown.sort(key=lambda item: item.default is not MISSING)

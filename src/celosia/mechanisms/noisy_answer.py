@@ -53,7 +53,6 @@ class NoisyAnswer(Release):
     question: str
 
     def measures(self) -> dict[str, Any]:
-        """The answer itself, its error and its price."""
         return {
             "question": self.question,
             "value": _with_keys(self.value),
@@ -75,12 +74,10 @@ class NoisyAnswer(Release):
         return pl.DataFrame({name: _one_kind(values) for name, values in columns.items()})
 
     def check_path(self, path: Path) -> None:
-        """Refuse a name that says nothing about the format."""
         if path.suffix.lower() != ".json":
             frames.format_of(path)
 
     def write_data(self, path: Path) -> None:
-        """Write the answer as JSON, or as a table in the format that the suffix names."""
         if path.suffix.lower() == ".json":
             text = json.dumps(self.measures(), indent=2, ensure_ascii=False, allow_nan=False)
             path.write_text(f"{text}\n", "utf-8")
@@ -89,7 +86,6 @@ class NoisyAnswer(Release):
 
     @classmethod
     def from_parts(cls, path: Path, facts: dict[str, Any], **common: Any) -> Self:
-        """Rebuild an answer from its certificate, which holds all of it."""
         known = dict(facts["measures"])
         known["value"] = _without_keys(known["value"])
         bounds = known.pop("interval")
@@ -101,7 +97,6 @@ class NoisyAnswer(Release):
         return answer_report.document(self)
 
     def __str__(self) -> str:
-        """The one line that matters most."""
         facts = {"value": format_answer(self.value), "promise": self.guarantee.promise}
         if self.interval is None or isinstance(self.value, (dict, list)):
             return say("mechanisms.answer.line", question=self.question, **facts)

@@ -146,7 +146,6 @@ class QueryAnswer(Release):
         return pl.DataFrame(columns, strict=False)
 
     def measures(self) -> dict[str, Any]:
-        """The answer itself, its error and its price."""
         return {
             "question": self.question,
             "rows": self.rows,
@@ -175,14 +174,12 @@ class QueryAnswer(Release):
         }
 
     def check_path(self, path: Path) -> None:
-        """Refuse a name that says nothing about the format."""
         from celosia import frames
 
         if path.suffix.lower() != ".json":
             frames.format_of(path)
 
     def write_data(self, path: Path) -> None:
-        """Write the answer as JSON, or as a table in the format that the suffix names."""
         from celosia import frames
 
         if path.suffix.lower() == ".json":
@@ -193,7 +190,6 @@ class QueryAnswer(Release):
 
     @classmethod
     def from_parts(cls, path: Path, facts: dict[str, Any], **common: Any) -> Self:
-        """Rebuild an answer from its certificate, which holds all of it."""
         known = dict(facts["measures"])
         known["intervals"] = [
             {name: _infinite(each) for name, each in row.items()} for row in known["intervals"]
@@ -207,7 +203,6 @@ class QueryAnswer(Release):
         return answer_report.document(self)
 
     def __str__(self) -> str:
-        """The one line that matters most."""
         if len(self.rows) == 1 and len(self.rows[0]) == 1:
             summary = _number(self.value)
             percent = 100 * self.confidence

@@ -30,12 +30,13 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
 from celosia.accounting.ledger.store import parse_location
 from celosia.core.errors import InputError
+from celosia.core.plain_values import PlainValues
 from celosia.core.release import installed_version
 from celosia.engines.sql import DuckDBEngine
 from celosia.queries import catalogue
@@ -53,7 +54,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OwnerCounts:
+class OwnerCounts(PlainValues):
     """Counts of a table's rows with and without an owner, along one path to the unit.
 
     The numbers are exact and private: they are for the curator.
@@ -72,16 +73,6 @@ class OwnerCounts:
     def is_complete(self) -> bool:
         """Whether each row leads to a person that the table of the unit holds."""
         return not self.without_owner and not self.owner_missing
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return {
-            "table": self.table,
-            "column": self.column,
-            "rows": self.rows,
-            "without_owner": self.without_owner,
-            "owner_missing": self.owner_missing,
-        }
 
 
 def count_owners(

@@ -143,7 +143,6 @@ class Compensation:
         return Fraction(floor(self.pool / self.people * SMALLEST_SHARE), SMALLEST_SHARE)
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
         return {
             "month": self.month,
             "currency": self.currency,

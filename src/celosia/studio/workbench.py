@@ -1,6 +1,6 @@
 """One workbench for every door: load, form, run as a job, results, take away.
 
-A door says once what it is (`Door`) and calls `start_page` for its first page. The pages of one
+A door says once what it is (`Door`), and `start_page` makes its first page of it. The pages of one
 piece of work open a `Workbench`: it keeps what was chosen as JSON, shows the steps, runs jobs and
 hands out files.
 """
@@ -18,7 +18,7 @@ from celosia.studio.language import _
 from celosia.studio.parameters import MethodCard
 from celosia.studio.runtime import studio
 from celosia.studio.samples import Sample
-from celosia.studio.shell import show_error, visitor
+from celosia.studio.shell import page, show_error, visitor
 from celosia.studio.uploads import Brought
 from celosia.studio.visitors import Work
 from celosia.studio.widgets import method_form
@@ -42,7 +42,7 @@ class Prepare(Protocol):
         """Read what was brought to a folder."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class WorkStep:
     """One page of a piece of work."""
 
@@ -66,6 +66,14 @@ class Door:
     samples: tuple[Sample, ...]
     size: Callable[[Mapping[str, Any]], str]
     """What is said of the size of a work, from its state."""
+    heading: str
+    """Of its first page."""
+    about: str
+    """What is done here."""
+    bring: str
+    """The heading above the place for a file."""
+    kinds: str
+    """Which files are read."""
     suffixes: tuple[str, ...] = SUFFIXES
 
     def step(self, name: str) -> str:
@@ -79,18 +87,14 @@ class Door:
         return f"/{self.name}/{work.id}?step={step}"
 
 
-def start_page(door: Door, *, title: str, about: str, bring: str, kinds: str) -> None:
-    """The first page of a door: samples, the place for a file, and earlier work.
+def start_page(door: Door) -> None:
+    """Register the first page of a door: samples, the place for a file, and earlier work."""
+    page(f"/{door.name}", door.title, door=f"/{door.name}")(lambda: _start(door))
 
-    Args:
-        door: the door.
-        title: the heading of the page.
-        about: what is done here.
-        bring: the heading above the place for a file.
-        kinds: which files are read.
-    """
-    main_heading(title)
-    lead(about)
+
+def _start(door: Door) -> None:
+    main_heading(door.heading)
+    lead(door.about)
     heading("Try with a sample")
     progress = ui.element("div").classes("w-full")
 
@@ -107,8 +111,8 @@ def start_page(door: Door, *, title: str, about: str, bring: str, kinds: str) ->
         begin(work, title, asked, door.address(work, door.first), saved=door.name)
 
     method_form.sample_cards(door.samples, choose)
-    heading(bring)
-    quiet(kinds)
+    heading(door.bring)
+    quiet(door.kinds)
     upload(lambda: visitor().new_work(door.name), arrived, suffixes=door.suffixes)
     found = [
         (work, state) for work in visitor().works(door.name) if (state := work.load(door.name))

@@ -9,7 +9,7 @@ columns in writing.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from celosia.assess.risk.combinations import (
@@ -21,6 +21,7 @@ from celosia.assess.risk.combinations import (
 )
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.messages import quoted_names
+from celosia.core.plain_values import PlainValues
 from celosia.tables.options import PublishOptions
 from celosia.tables.schema import Role, Schema
 
@@ -37,7 +38,7 @@ class RawColumn:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RawColumns:
+class RawColumns(PlainValues):
     """The columns of a release that are published as they are."""
 
     columns: tuple[RawColumn, ...]
@@ -49,10 +50,6 @@ class RawColumns:
     def with_published(self, published: Uniqueness) -> RawColumns:
         """The same with the figures of all published columns."""
         return replace(self, published=published)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return asdict(self)
 
     @classmethod
     def from_dict(cls, facts: Mapping[str, Any]) -> RawColumns:

@@ -58,7 +58,6 @@ class FrameRelease(Release):
         return {TEXT: self.table.text_columns}
 
     def check_path(self, path: Path) -> None:
-        """Refuse a name that says nothing about the format."""
         frames.format_of(path)
 
 
@@ -131,7 +130,6 @@ class PublishedTable(Release):
 
     @classmethod
     def from_parts(cls, path: Path, facts: dict[str, Any], **common: Any) -> Self:
-        """Rebuild a release from its data file and certificate."""
         measures = facts["measures"]
         return cls(
             solution=Solution.from_dict(measures["solution"]),
@@ -167,7 +165,6 @@ class PublishedTable(Release):
         )
 
     def __str__(self) -> str:
-        """The one line that matters most."""
         solution = self.solution
         return say(
             "tables.report.line",
@@ -209,7 +206,6 @@ class FileRelease(PublishedTable):
     """Which columns are text: in a file of text they could be read as numbers."""
 
     def write_data(self, path: Path) -> None:
-        """Copy the file."""
         shutil.copyfile(self.path, path)
 
     def data_facts(self) -> dict[str, Any]:

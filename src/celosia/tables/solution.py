@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
 from celosia.core.messages import Message, number, say, sentence
+from celosia.core.plain_values import PlainValues
 from celosia.core.release import Provenance
 from celosia.core.release_report import seed_text
 from celosia.core.report import Block, Details, Facts, Heading, Paragraph
@@ -28,7 +29,7 @@ class ColumnOutcome:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Solution:
+class Solution(PlainValues):
     """How the table was recoded, as facts about the release."""
 
     rows: int
@@ -64,10 +65,6 @@ class Solution:
     def suppressed_share(self) -> float:
         """Share of the records that were suppressed."""
         return self.suppressed / self.rows
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON; `from_dict` takes them back."""
-        return asdict(self)
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Solution:

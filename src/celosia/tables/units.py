@@ -9,15 +9,16 @@ so that sums are exact and do not depend on the order of the records.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from math import lcm
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
+from celosia.core.plain_values import PlainValues
 from celosia.frames import encode
 from celosia.tables.models.classes import Classes, Histogram, SensitiveColumn
 from celosia.tables.models.units import PARTS, UnitValues, unit_classes
@@ -143,7 +144,7 @@ def _weights(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UnitOutcome:
+class UnitOutcome(PlainValues):
     """What becomes of the people or households of a table; numbers of units."""
 
     unit: str
@@ -179,10 +180,6 @@ class UnitOutcome:
             partly=int((gone & kept).sum()),
             singled_out=_singled_out(units, hidden, released),
         )
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return asdict(self)
 
 
 def _singled_out(

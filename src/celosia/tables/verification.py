@@ -6,7 +6,7 @@ Nothing of how a release was made is trusted here: records are grouped by what t
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.messages import say
+from celosia.core.plain_values import PlainValues
 from celosia.frames import as_frame, as_text
 from celosia.tables.coded_table import CodedSensitive, CodedTable, code_sensitive
 from celosia.tables.hierarchies import ROOT
@@ -38,9 +39,10 @@ class ModelCheck:
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class Check(PlainValues):
     """Whether a release meets each of its models."""
 
+    derived = ("holds",)
     records: int
     suppressed: int
     classes: int
@@ -50,10 +52,6 @@ class Check:
     def holds(self) -> bool:
         """Whether every model holds."""
         return all(model.holds for model in self.models)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return {"holds": self.holds, **asdict(self)}
 
     def __str__(self) -> str:
         failed = [model.promise for model in self.models if not model.holds]

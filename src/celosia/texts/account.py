@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from celosia.assess.recognisers import KINDS, ROLES
+from celosia.core.plain_values import PlainValues
 from celosia.texts.detection.run import FoundTexts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TextAccount:
+class TextAccount(PlainValues):
     """Counts that may be published: no text, no place."""
 
     documents: int = 0
@@ -56,19 +56,6 @@ class TextAccount:
     def share_untouched(self) -> float:
         """The share of characters that are as they were."""
         return self.untouched / self.characters if self.characters else 1.0
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return {
-            "documents": self.documents,
-            "persons": self.persons,
-            "characters": self.characters,
-            "untouched": self.untouched,
-            "findings": dict(self.findings),
-            "entities": dict(self.entities),
-            "kept": dict(self.kept),
-            "to_review": self.to_review,
-        }
 
     def rows(self) -> list[tuple[str, str, int, int]]:
         """Kind, role, findings and entities, for tables."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from celosia.assess.recognisers import KINDS
+from celosia.core.plain_values import PlainValues
 from celosia.texts.documents import Finding
 
 WEIGHTS = {"direct": 1.0, "quasi": 0.3, "confidential": 0.3}
@@ -15,7 +15,7 @@ WEIGHTS = {"direct": 1.0, "quasi": 0.3, "confidential": 0.3}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DetectionMeasures:
+class DetectionMeasures(PlainValues):
     """Recall and precision against known places.
 
     Args:
@@ -33,17 +33,6 @@ class DetectionMeasures:
     leaking_documents: float
     leaking_quasi: float
     precision: float
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return {
-            "recall": self.recall,
-            "entity_recall": self.entity_recall,
-            "weighted_recall": self.weighted_recall,
-            "leaking_documents": self.leaking_documents,
-            "leaking_quasi": self.leaking_quasi,
-            "precision": self.precision,
-        }
 
 
 def compare(

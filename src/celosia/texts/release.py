@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Self
 
 from celosia.core.errors import InputError
 from celosia.core.files import replacing
+from celosia.core.plain_values import PlainValues
 from celosia.core.pseudonyms.keys import Key
 from celosia.core.release import Guarantee, KeptMessages, Provenance, Release, certificate_path
 from celosia.core.report import Document as ReportDocument
@@ -29,15 +30,11 @@ class PublishedFile:
 
 
 @dataclass(frozen=True, slots=True)
-class ModelOutcome:
+class ModelOutcome(PlainValues):
     """One model, and what it has to say."""
 
     model: str
     facts: dict[str, Any]
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return {"model": self.model, "facts": self.facts}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -171,7 +168,6 @@ class TextRelease(Release):
         return report.document(self)
 
     def __str__(self) -> str:
-        """The one line that matters most."""
         return f"{self.guarantee.promise}"
 
 

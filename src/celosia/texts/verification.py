@@ -18,6 +18,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from celosia.core.errors import InputError, PrivacyError
+from celosia.core.plain_values import PlainValues
 
 if TYPE_CHECKING:
     from celosia.texts.detection.run import FoundTexts
@@ -31,16 +32,12 @@ _SPACES = re.compile(r"\s+")
 
 
 @dataclass(frozen=True, slots=True)
-class Leak:
+class Leak(PlainValues):
     """A removed text that is still there: where, of which kind, and in which layer of the file."""
 
     file: str
     kind: str
     layer: str
-
-    def as_dict(self) -> dict[str, str]:
-        """Plain values for JSON; no text."""
-        return {"file": self.file, "kind": self.kind, "layer": self.layer}
 
 
 class StringSearch:
@@ -215,9 +212,10 @@ def left_in_text(
 
 
 @dataclass(frozen=True, slots=True)
-class Verification:
+class Verification(PlainValues):
     """What the pass looked at and found."""
 
+    derived = ("passed",)
     files: int
     texts: int
     """Removed texts that were looked for."""
@@ -227,15 +225,6 @@ class Verification:
     def passed(self) -> bool:
         """Whether nothing was found."""
         return not self.leaks
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return {
-            "files": self.files,
-            "texts": self.texts,
-            "passed": self.passed,
-            "leaks": [each.as_dict() for each in self.leaks],
-        }
 
     def require(self) -> Verification:
         """The same, or the withdrawal of the release.

@@ -140,7 +140,6 @@ class Generalisation(TraceMethod):
         return None if best is None else (best[2], best[3], best[4])
 
     def protects(self) -> str:
-        """What an attacker cannot do."""
         return Message("traces.protects.generalisation", k=self.k)
 
     def leaves_open(self, period: str) -> tuple[str, ...]:

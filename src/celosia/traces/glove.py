@@ -75,7 +75,6 @@ class Glove(TraceMethod):
         )
 
     def protects(self) -> str:
-        """What an attacker cannot do."""
         return Message("traces.protects.alike", k=self.k)
 
     def leaves_open(self, period: str) -> tuple[str, ...]:

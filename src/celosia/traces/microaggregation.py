@@ -81,7 +81,6 @@ class TraceMicroaggregation(TraceMethod):
         )
 
     def protects(self) -> str:
-        """What an attacker cannot do."""
         return Message("traces.protects.alike", k=self.k)
 
     def leaves_open(self, period: str) -> tuple[str, ...]:
@@ -207,7 +206,6 @@ class SwapLocations(TraceMethod):
         return len(sets)
 
     def protects(self) -> str:
-        """What an attacker cannot do."""
         return Message("traces.protects.swap", k=self.k)
 
     def leaves_open(self, period: str) -> tuple[str, ...]:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from celosia.core.errors import InputError
 from celosia.core.methods import Parameter, checked
+from celosia.core.plain_values import PlainValues
 from celosia.traces.points import PERIODS
 
 _TRIM = Parameter(name="trim", kind="number", least=0, most=100_000, start=200)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PublishOptions:
+class PublishOptions(PlainValues):
     """Options of `publish` besides the method.
 
     Raises:
@@ -31,7 +31,3 @@ class PublishOptions:
         if self.pseudonym is not None and self.pseudonym not in PERIODS:
             raise InputError("CEL-J011", periods=list(PERIODS))
         object.__setattr__(self, "trim", checked("traces", _TRIM, self.trim))
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for the provenance."""
-        return {"pseudonym": self.pseudonym, "trim": self.trim, "assess": self.assess}

@@ -246,7 +246,6 @@ class PlanarLaplace(TraceMethod):
         )
 
     def protects(self) -> str:
-        """What an attacker cannot do."""
         return Message("traces.protects.planar", times=self.times, within=self.within)
 
     def assumes(self) -> tuple[str, ...]:

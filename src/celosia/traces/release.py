@@ -10,6 +10,7 @@ import polars as pl
 
 from celosia import frames
 from celosia.core.messages import say
+from celosia.core.plain_values import PlainValues
 from celosia.core.release import Release
 from celosia.core.report import Document
 from celosia.traces import report
@@ -20,16 +21,12 @@ TYPES: dict[str, Any] = {"time": "string", "start": "string", "end": "string", "
 
 
 @dataclass(frozen=True, slots=True)
-class MethodOutcome:
+class MethodOutcome(PlainValues):
     """The method, and what it has to say."""
 
     method: str
     facts: dict[str, Any]
     kept: str
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return {"method": self.method, "facts": self.facts, "kept": self.kept}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,7 +51,6 @@ class TraceRelease(Release):
         frames.write(self.data, path)
 
     def check_path(self, path: Path) -> None:
-        """Refuse a name that says nothing about the format."""
         frames.format_of(path)
 
     def data_facts(self) -> dict[str, Any]:
@@ -71,7 +67,6 @@ class TraceRelease(Release):
 
     @classmethod
     def from_parts(cls, path: Path, facts: dict[str, Any], **common: Any) -> Self:
-        """Rebuild a release from its data file and certificate."""
         measures = facts["measures"]
         known = {name: kind for name, kind in TYPES.items() if name in facts["data"]["columns"]}
         return cls(
@@ -83,7 +78,6 @@ class TraceRelease(Release):
         )
 
     def document(self) -> Document:
-        """The report: what was done, what is promised, what risk and what use is left."""
         return report.document(self)
 
     @property
@@ -93,6 +87,5 @@ class TraceRelease(Release):
         return say("traces.release_size", samples=self.data.height, traces=traces)
 
     def __str__(self) -> str:
-        """The one line that matters most."""
         attacks = [str(each) for each in self.account.attacks[:1]]
         return "; ".join([f"{self.guarantee.promise}: {self.size}", *attacks])

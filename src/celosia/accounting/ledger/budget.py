@@ -118,12 +118,10 @@ class LedgerBudget(Budget):
 
     @property
     def remaining(self) -> Price:
-        """What is left of each limit."""
         return self.ledger.remaining
 
     @property
     def history(self) -> tuple[Charge, ...]:
-        """All charges, the first one first."""
         return tuple(
             Charge(
                 record.question,

@@ -103,7 +103,6 @@ class Head:
         return cls(int(found[1]), found[2])
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
         return {"sequence": self.sequence, "hash": self.hash}
 
     def __str__(self) -> str:

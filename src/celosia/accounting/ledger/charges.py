@@ -92,7 +92,6 @@ class Request:
         return sha256(chain.canonical(whole).encode()).hexdigest()
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
         return {
             "analyst": self.analyst,
             "question": self.question,
@@ -177,7 +176,6 @@ class StoredAnswer:
     """In money, where the analyst has just paid for a stored answer."""
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
         return {
             "answer": self.answer,
             "reservation": self.reservation,

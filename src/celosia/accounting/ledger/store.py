@@ -24,6 +24,7 @@ from typing import Any, Protocol
 from celosia.accounting.ledger.chain import Entry, Head, broken_chain_error
 from celosia.core.errors import EngineError, InputError, PrivacyError
 from celosia.core.messages import say
+from celosia.core.plain_values import PlainValues
 
 Row = tuple[Any, ...]
 
@@ -111,7 +112,7 @@ _KIND = re.compile(r"[a-z0-9-]{1,40}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Incident:
+class Incident(PlainValues):
     """One incident: when, who had asked, the entry that was charged, and what happened."""
 
     at: str
@@ -119,10 +120,6 @@ class Incident:
     analyst: str
     entry: int
     kind: str
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return asdict(self)
 
     def __str__(self) -> str:
         return say("queries.ledger.incident", **asdict(self))

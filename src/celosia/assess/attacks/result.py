@@ -183,7 +183,6 @@ class Attack:
         )
 
     def __str__(self) -> str:
-        """The one line that matters most."""
         aim = Message("assess.attack.identity") if self.column is None else f"'{self.column}'"
         return say(
             "assess.attack.line",

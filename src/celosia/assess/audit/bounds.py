@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import inf, log
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from celosia.core.messages import say
+from celosia.core.plain_values import PlainValues
 
 CAUTION = 2.0
 """Deviations by which a choice expects the best of many events to be better than it is."""
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class Estimate(PlainValues):
     """How often an event was seen, with an exact interval for how probable it is."""
 
+    derived = ("share",)
     seen: int
     samples: int
     low: float
@@ -29,16 +30,6 @@ class Estimate:
     def share(self) -> float:
         """The part of the samples in which it was seen."""
         return self.seen / self.samples
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return {
-            "seen": self.seen,
-            "samples": self.samples,
-            "share": self.share,
-            "low": self.low,
-            "high": self.high,
-        }
 
     def __str__(self) -> str:
         return say("assess.audit.estimate", share=self.share, low=self.low, high=self.high)

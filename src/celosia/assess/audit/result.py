@@ -13,6 +13,7 @@ from celosia.assess.labels import label
 from celosia.core.errors import InputError
 from celosia.core.messages import say
 from celosia.core.numbers import real
+from celosia.core.plain_values import PlainValues
 
 Verdict = Literal["violated", "consistent", "unclaimed"]
 
@@ -21,7 +22,7 @@ DELTAS = (1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.03, 0.1, 0.2, 0.3)
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Claim:
+class Claim(PlainValues):
     """An epsilon and a delta that a mechanism claims to keep.
 
     >>> print(Claim(1.0), "|", Claim(0.5, 1e-6))
@@ -37,10 +38,6 @@ class Claim:
             raise InputError("CEL-A100", epsilon=self.epsilon, delta=self.delta)
         object.__setattr__(self, "epsilon", epsilon)
         object.__setattr__(self, "delta", delta)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return {"epsilon": self.epsilon, "delta": self.delta}
 
     def __str__(self) -> str:
         if not self.delta:
@@ -123,7 +120,6 @@ class Audit:
         return self.lower / self.claim.epsilon
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
         return {
             "name": self.name,
             "pair": self.pair,

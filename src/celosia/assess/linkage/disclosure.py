@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,13 +15,15 @@ from celosia.assess.linkage.distance import nearest, standardise
 from celosia.core.errors import InputError
 from celosia.core.messages import Message, say
 from celosia.core.numbers import real
+from celosia.core.plain_values import PlainValues
 from celosia.core.progress import Progress, silent
 
 
 @dataclass(frozen=True, slots=True)
-class AttributeDisclosure:
+class AttributeDisclosure(PlainValues):
     """How well a sensitive column can be inferred from what an attacker knows about a person."""
 
+    derived = ("advantage",)
     column: str
     measure: Literal["accuracy", "variance explained"]
     attack: float
@@ -37,10 +39,6 @@ class AttributeDisclosure:
         """What the attack adds, as a share of what there was to add; at least 0."""
         room = 1 - self.baseline
         return max(0.0, (self.attack - self.baseline) / room) if room > 0 else 0.0
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return asdict(self) | {"advantage": self.advantage}
 
     def __str__(self) -> str:
         return say(
@@ -157,7 +155,7 @@ def _means(
 
 
 @dataclass(frozen=True, slots=True)
-class ColumnInterval:
+class ColumnInterval(PlainValues):
     """One column: the share of original values inside the interval around their masked value."""
 
     column: str
@@ -168,15 +166,12 @@ class ColumnInterval:
     cells: int
     """Values that both tables have; the others are left out."""
 
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return asdict(self)
-
 
 @dataclass(frozen=True, slots=True)
-class IntervalDisclosure:
+class IntervalDisclosure(PlainValues):
     """How closely masked amounts tell the original ones."""
 
+    derived = ("by_rank", "by_deviation")
     width: float
     columns: tuple[ColumnInterval, ...]
     whole_records: float
@@ -192,16 +187,6 @@ class IntervalDisclosure:
     def by_deviation(self) -> float:
         """Mean over the columns, by standard deviations."""
         return float(np.mean([each.by_deviation for each in self.columns]))
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return {
-            "width": self.width,
-            "by_rank": self.by_rank,
-            "by_deviation": self.by_deviation,
-            "whole_records": self.whole_records,
-            "columns": [each.as_dict() for each in self.columns],
-        }
 
     def __str__(self) -> str:
         return say(

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from math import sqrt
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -16,6 +15,7 @@ from celosia.assess.linkage.distance import nearest, standardise
 from celosia.core.errors import InputError
 from celosia.core.messages import Message, say
 from celosia.core.numbers import real
+from celosia.core.plain_values import PlainValues
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source, System
 from celosia.frames import TableLike, as_frame
@@ -28,9 +28,10 @@ Synthesiser = Callable[[pl.DataFrame], TableLike]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Membership:
+class Membership(PlainValues):
     """How well an attacker infers membership from the distance to the synthetic table."""
 
+    derived = ("is_shown",)
     members: int
     outsiders: int
     auc: float
@@ -49,10 +50,6 @@ class Membership:
     def is_shown(self) -> bool:
         """Whether the attack distinguishes members better than chance."""
         return self.advantage_low > 0 or self.auc_low > 0.5
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return asdict(self) | {"is_shown": self.is_shown}
 
     def __str__(self) -> str:
         return say(

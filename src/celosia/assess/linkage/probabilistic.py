@@ -13,6 +13,7 @@ from celosia.assess.alignment import AlignedTables
 from celosia.core.errors import InputError
 from celosia.core.messages import Message, say
 from celosia.core.numbers import real
+from celosia.core.plain_values import PlainValues
 from celosia.core.progress import Progress, Step, silent
 
 _ROUNDS = 2_000
@@ -23,7 +24,7 @@ _EDGE = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
-class AgreementModel:
+class AgreementModel(PlainValues):
     """Chances of agreement, column by column, and the weights that follow from them."""
 
     columns: tuple[str, ...]
@@ -50,17 +51,6 @@ class AgreementModel:
         """The chance of each pattern that the pair matches."""
         odds = np.exp2(self.weights()) * self.share / (1 - self.share)
         return np.asarray(odds / (1 + odds))
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return {
-            "columns": list(self.columns),
-            "matched": list(self.matched),
-            "unmatched": list(self.unmatched),
-            "share": self.share,
-            "rounds": self.rounds,
-            "converged": self.converged,
-        }
 
 
 def patterns(columns: int) -> NDArray[np.int64]:

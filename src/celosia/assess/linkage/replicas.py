@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
 from celosia.assess.alignment import align
 from celosia.core.messages import say
+from celosia.core.plain_values import PlainValues
 from celosia.frames import TableLike
 
 
 @dataclass(frozen=True, slots=True)
-class Replicas:
+class Replicas(PlainValues):
     """How many unique people a synthetic table shows as they are."""
 
+    derived = ("share",)
     uniques: int
     """Real records that no other is equal to."""
     repeated: int
@@ -28,10 +29,6 @@ class Replicas:
     def share(self) -> float:
         """The share of the unique records that are repeated."""
         return self.repeated / self.uniques if self.uniques else 0.0
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return asdict(self) | {"share": self.share}
 
     def __str__(self) -> str:
         return say(

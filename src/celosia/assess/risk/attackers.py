@@ -11,7 +11,7 @@ References: El Emam, Dankar 2008 (the three risks); Benedetti, Franconi 1998 (F 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -30,6 +30,7 @@ from celosia.assess.risk.profile import (
 from celosia.core.errors import InputError
 from celosia.core.messages import say
 from celosia.core.numbers import real
+from celosia.core.plain_values import PlainValues
 from celosia.frames import as_frame, as_text, pick
 
 Basis = Literal["release", "population", "estimate", "weights"]
@@ -56,7 +57,7 @@ class AttackerRisk:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AttackerRisks:
+class AttackerRisks(PlainValues):
     """The risks of a release under three attackers; suppressed records are counted apart."""
 
     prosecutor: AttackerRisk
@@ -71,10 +72,6 @@ class AttackerRisks:
     """People in the classes of the release: counted, or expected by a fraction or weights."""
     basis: Basis
     threshold: float
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return asdict(self)
 
     def __str__(self) -> str:
         return say(

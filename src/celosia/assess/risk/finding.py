@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Literal
+
+from celosia.core.plain_values import PlainValues
 
 Role = Literal["identifier", "quasi-identifier", "sensitive", "insensitive"]
 
@@ -12,7 +14,7 @@ IN_DOUBT = frozenset(("amount", "category", "coded category", "number"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class Finding(PlainValues):
     """What a column seems to hold, and the role that this suggests."""
 
     column: str
@@ -26,10 +28,6 @@ class Finding:
     why: str
     empty: int = 0
     """Cells without a value."""
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return asdict(self)
 
     def __str__(self) -> str:
         return f"{self.column}: {self.kind} ({self.role}): {self.why}"

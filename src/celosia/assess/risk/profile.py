@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from celosia.core.errors import InputError
 from celosia.core.messages import quoted_names
 from celosia.core.numbers import real
+from celosia.core.plain_values import PlainValues
 from celosia.engines import DuckDB, Groups
 from celosia.frames import as_frame, as_text, read_chunks
 
@@ -23,7 +24,7 @@ THRESHOLD = 0.1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RiskProfile:
+class RiskProfile(PlainValues):
     """How exposed the records of a table are; suppressed ones are counted apart.
 
     Risks are chances in [0, 1] for the kept records; an empty table has none, so they are 0.
@@ -72,10 +73,6 @@ class RiskProfile:
             at_risk=int(sizes[1 / sizes > threshold].sum()) / records if records else 0.0,
             threshold=threshold,
         )
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return asdict(self)
 
 
 def separation(sizes: NDArray[np.int64]) -> float:

@@ -19,8 +19,8 @@ a sample unique.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -29,6 +29,7 @@ from celosia.assess.risk import _kernels
 from celosia.assess.risk.attackers import check_fraction
 from celosia.core.errors import InputError
 from celosia.core.messages import say
+from celosia.core.plain_values import PlainValues
 
 Estimator = Literal["zayatz", "pitman", "snb"]
 ESTIMATORS: tuple[Estimator, ...] = ("zayatz", "pitman", "snb")
@@ -38,7 +39,7 @@ _SMALL_FRACTION = 0.1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PopulationUniqueness:
+class PopulationUniqueness(PlainValues):
     """How many people are unique in the population, by each estimator and by the decision rule."""
 
     sample_records: int
@@ -52,10 +53,6 @@ class PopulationUniqueness:
     """Population uniques by the model chosen."""
     share: float
     """The same as a share of the population, in [0, 1]."""
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return asdict(self)
 
     def __str__(self) -> str:
         return say(

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from celosia.assess.meaning import SUPPRESSED
 from celosia.core.errors import InputError
 from celosia.core.messages import say
+from celosia.core.plain_values import PlainValues
 from celosia.frames import as_text
 
 _NUMBER = r"[+-]?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?"
@@ -32,7 +33,7 @@ FRACTIONS = ("minimum", "maximum", "mean_lower", "mean_midpoint", "mean_upper")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Aggregates:
+class Aggregates(PlainValues):
     """What a numeric column says when it is asked for one number.
 
     Means and limits are exact fractions; they are None when no cell holds a number (0 by the

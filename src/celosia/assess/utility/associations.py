@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from celosia.assess.utility.comparison import Comparison
 from celosia.assess.utility.joint import Side, joint_mass, pair_counts
 from celosia.assess.utility.spread import tally
 from celosia.core.messages import Message, say
+from celosia.core.plain_values import PlainValues
 from celosia.core.progress import Progress, Step, silent
 
 MOST_VALUES = 1_000
@@ -26,9 +27,10 @@ Measure = Literal["Cramér's V", "correlation", "correlation ratio"]
 
 
 @dataclass(frozen=True, slots=True)
-class Association:
+class Association(PlainValues):
     """One pair of columns: 0 when they have nothing to do with each other, 1 (or -1) at most."""
 
+    derived = ("change",)
     first: str
     second: str
     measure: Measure
@@ -39,10 +41,6 @@ class Association:
     def change(self) -> float:
         """How far the release is off."""
         return abs(self.after - self.before)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return asdict(self) | {"change": self.change}
 
     def __str__(self) -> str:
         return say(
@@ -56,9 +54,10 @@ class Association:
 
 
 @dataclass(frozen=True, slots=True)
-class Associations:
+class Associations(PlainValues):
     """All pairs of columns, and the mean of their changes."""
 
+    derived = ("mean_change",)
     pairs: tuple[Association, ...]
     left_out: tuple[str, ...]
     """Columns with too many categories to go together with anything."""
@@ -67,14 +66,6 @@ class Associations:
     def mean_change(self) -> float:
         """Mean absolute difference between before and after; 0 without pairs."""
         return math.fsum(pair.change for pair in self.pairs) / max(1, len(self.pairs))
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return {
-            "mean_change": self.mean_change,
-            "pairs": [pair.as_dict() for pair in self.pairs],
-            "left_out": list(self.left_out),
-        }
 
     def __str__(self) -> str:
         return say("assess.line.associations", pairs=len(self.pairs), mean_change=self.mean_change)

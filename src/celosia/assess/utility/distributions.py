@@ -15,28 +15,20 @@ from celosia.assess.utility.spread import tally
 from celosia.core.errors import InputError
 from celosia.core.messages import say
 from celosia.core.numbers import whole
+from celosia.core.plain_values import PlainValues
 
 BINS = 20
 """Amounts with more values than this are put in bins: a reader sees no more of them."""
 
 
 @dataclass(frozen=True, slots=True)
-class Distribution:
+class Distribution(PlainValues):
     """The shares of a column's values in both tables; each side adds up to 1."""
 
     column: str
     values: tuple[str, ...]
     before: tuple[float, ...]
     after: tuple[float, ...]
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return {
-            "column": self.column,
-            "values": list(self.values),
-            "before": list(self.before),
-            "after": list(self.after),
-        }
 
     def __str__(self) -> str:
         largest = max(abs(a - b) for a, b in zip(self.after, self.before, strict=True))
@@ -108,7 +100,7 @@ def _edges(amounts: NDArray[np.float64], bins: int) -> NDArray[np.float64]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Distances:
+class Distances(PlainValues):
     """Distances between a column before and after, in [0, 1]; 0 means the same distribution."""
 
     column: str

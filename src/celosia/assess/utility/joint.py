@@ -16,6 +16,7 @@ from celosia.assess.utility.spread import Spread
 from celosia.core.errors import InputError
 from celosia.core.messages import say
 from celosia.core.numbers import whole
+from celosia.core.plain_values import PlainValues
 
 MOST_ENTRIES = 2**20
 """So many expected counts are held at a time on the way to a table of pairs."""
@@ -76,7 +77,7 @@ OTHERS = "(others)"
 
 
 @dataclass(frozen=True, slots=True)
-class JointDistribution:
+class JointDistribution(PlainValues):
     """The shares of all pairs of values in both tables; each side adds up to 1."""
 
     first: str
@@ -86,17 +87,6 @@ class JointDistribution:
     before: tuple[tuple[float, ...], ...]
     """A line for each value of the first column."""
     after: tuple[tuple[float, ...], ...]
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return {
-            "first": self.first,
-            "second": self.second,
-            "first_values": list(self.first_values),
-            "second_values": list(self.second_values),
-            "before": [list(line) for line in self.before],
-            "after": [list(line) for line in self.after],
-        }
 
     @property
     def moved(self) -> float:

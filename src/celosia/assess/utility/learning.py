@@ -19,6 +19,7 @@ from celosia.core.errors import InputError
 from celosia.core.messages import Message, say
 from celosia.core.methods import Method, by_name, parameter
 from celosia.core.numbers import whole
+from celosia.core.plain_values import PlainValues
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 
@@ -173,7 +174,7 @@ Rows = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ClassifierScores:
+class ClassifierScores(PlainValues):
     """One kind of classifier, trained on the release and trained on the original."""
 
     classifier: Classifier
@@ -196,7 +197,6 @@ class ClassifierScores:
         return self.accuracy / self.original_accuracy if self.original_accuracy else 0.0
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
         scores = {each.name: getattr(self, each.name) for each in fields(self)[1:]}
         return self.classifier.as_dict() | scores | {"kept": self.kept}
 
@@ -211,7 +211,7 @@ class ClassifierScores:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Learning:
+class Learning(PlainValues):
     """How well a column can be predicted from the others, with and without the original."""
 
     target: str
@@ -224,7 +224,6 @@ class Learning:
     lessons: tuple[ClassifierScores, ...]
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
         plain = {each.name: getattr(self, each.name) for each in fields(self)}
         return plain | {"lessons": [lesson.as_dict() for lesson in self.lessons]}
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +14,7 @@ from celosia.assess.utility.spread import Spread
 from celosia.core.errors import InputError
 from celosia.core.messages import Message, say
 from celosia.core.numbers import real, whole
+from celosia.core.plain_values import PlainValues
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 
@@ -23,7 +23,7 @@ SANITY = 0.001
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class QueryErrors:
+class QueryErrors(PlainValues):
     """Relative errors of random counts; 0.1 is a count that is off by a tenth."""
 
     queries: int
@@ -33,10 +33,6 @@ class QueryErrors:
     """Nine of ten counts have an error of at most this."""
     largest: float
     sanity: float
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return asdict(self)
 
     def __str__(self) -> str:
         return say(

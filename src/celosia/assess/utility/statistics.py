@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from math import exp, inf, isfinite, log2
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -16,13 +15,14 @@ from celosia.assess.meaning import SUPPRESSED
 from celosia.assess.utility.aggregates import limits_of
 from celosia.core.errors import InputError
 from celosia.core.messages import say
+from celosia.core.plain_values import PlainValues
 from celosia.frames import as_text
 
 Amounts = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Statistics:
+class Statistics(PlainValues):
     """What a column of numbers is like; None where too few cells hold a number to say it.
 
     An interval counts as its midpoint everywhere but in the minimum, the maximum and the range,
@@ -55,10 +55,6 @@ class Statistics:
     """Only where all numbers are above 0."""
     entropy: float | None
     """Of the labels of all cells that are not empty, `*` included, in bits."""
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return asdict(self)
 
     def __str__(self) -> str:
         if self.mean is None:

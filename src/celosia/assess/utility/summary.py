@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import polars as pl
 
@@ -17,26 +16,19 @@ from celosia.assess.utility.learning import Learning, learning
 from celosia.assess.utility.queries import QueryErrors, query_errors
 from celosia.assess.utility.spread import SpreadRule
 from celosia.core.messages import Message, say
+from celosia.core.plain_values import PlainValues
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.frames import TableLike, as_frame, as_text
 
 
 @dataclass(frozen=True, slots=True)
-class AggregateChange:
+class AggregateChange(PlainValues):
     """The aggregates of a numeric column in both tables."""
 
     column: str
     before: Aggregates
     after: Aggregates
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return {
-            "column": self.column,
-            "before": self.before.as_dict(),
-            "after": self.after.as_dict(),
-        }
 
     def __str__(self) -> str:
         return say(
@@ -45,7 +37,7 @@ class AggregateChange:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UtilityReport:
+class UtilityReport(PlainValues):
     """What is left of the use of a table after it was made safe."""
 
     rows_before: int
@@ -61,21 +53,6 @@ class UtilityReport:
     """None without a target."""
     is_simulation: bool
     """Whether the random part was seeded, and comes out the same again."""
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return {
-            "rows_before": self.rows_before,
-            "rows_after": self.rows_after,
-            "suppressed": self.suppressed,
-            "distributions": [entry.as_dict() for entry in self.distributions],
-            "distances": [entry.as_dict() for entry in self.distances],
-            "associations": self.associations.as_dict(),
-            "queries": self.queries.as_dict(),
-            "aggregates": [entry.as_dict() for entry in self.aggregates],
-            "learning": None if self.learning is None else self.learning.as_dict(),
-            "is_simulation": self.is_simulation,
-        }
 
     def __str__(self) -> str:
         mean = sum(entry.total_variation for entry in self.distances) / len(self.distances)

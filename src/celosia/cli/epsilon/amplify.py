@@ -28,7 +28,6 @@ class Amplification:
     neighbours: str
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
         return {
             "how": self.how,
             "assumes": self.assumes,

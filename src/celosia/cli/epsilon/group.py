@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
 
 from celosia.cli import console, options
 from celosia.cli.epsilon.formatting import format_at_most
@@ -12,13 +12,14 @@ from celosia.cli.frame import JsonOutputs
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.messages import Message, say
 from celosia.core.neighbours import Neighbours, Relation
+from celosia.core.plain_values import PlainValues
 
 if TYPE_CHECKING:
     from celosia.accounting import Loss
 
 
 @dataclass(frozen=True, slots=True)
-class GroupRow:
+class GroupRow(PlainValues):
     """What is left of a promise for one kind of neighbours."""
 
     protects: str
@@ -29,10 +30,6 @@ class GroupRow:
     delta: float
     belief: float | None
     """The most that an even guess may become."""
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return asdict(self)
 
 
 def group(

@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from celosia.core.errors import InputError
 from celosia.core.messages import Message, did_you_mean
+from celosia.core.plain_values import PlainValues
 
 if TYPE_CHECKING:
     from celosia.accounting import Loss
@@ -31,16 +32,12 @@ OPTIONAL = {"sensitivity": Fraction(1)}
 
 
 @dataclass(frozen=True, slots=True)
-class ReleaseGroup:
+class ReleaseGroup(PlainValues):
     """Some releases of the same loss."""
 
     words: str
     loss: Loss
     times: int
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return {"times": self.times, "words": self.words, "loss": self.loss.as_dict()}
 
     def __str__(self) -> str:
         return f"{self.times:,} x {self.words}" if self.times > 1 else self.words

@@ -175,7 +175,6 @@ class RowReleaseOptions(ReleaseOptions):
         return self.unit, self.rows_per_unit
 
     def arguments(self, request: ReleaseRequest) -> dict[str, Any]:
-        """The arguments that the options add to the mechanism of a request."""
         shared = ReleaseOptions.arguments(self, request) | {"may_be_empty": self.may_be_empty}
         if request.bound is not None and self.rows_per_unit is not None:
             shared[request.bound] = self.rows_per_unit

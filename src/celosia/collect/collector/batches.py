@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, field
-from typing import Any
 
 from celosia.collect.reports import Reports
 from celosia.core.errors import InputError
 from celosia.core.messages import say
 from celosia.core.numbers import whole
+from celosia.core.plain_values import PlainValues
 
 LONGEST_ID = 200
 
@@ -55,16 +55,12 @@ class Batch:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Receipt:
+class Receipt(PlainValues):
     """A batch is safely on disk, and counted once."""
 
     reports: int
     counted: bool
     """False if it had been counted before."""
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return {"reports": self.reports, "counted": self.counted}
 
     def __str__(self) -> str:
         if self.counted:

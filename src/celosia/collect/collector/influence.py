@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 from celosia.collect.count_mean.count_mean import CountMean
 from celosia.collect.count_mean.hadamard_count_mean import HadamardCountMean
@@ -10,10 +10,11 @@ from celosia.collect.numbers.dbitflip import DBitFlip
 from celosia.collect.oracles.pure import PureProtocol
 from celosia.collect.protocol import Protocol
 from celosia.core.messages import say
+from celosia.core.plain_values import PlainValues
 
 
 @dataclass(frozen=True, slots=True)
-class Influence:
+class Influence(PlainValues):
     """How far one more report can move the raw estimate of a value, in counts.
 
     An honest report moves the estimate of its own value by 1 on average, whatever epsilon is: to
@@ -21,6 +22,7 @@ class Influence:
     uses all of that weight. The smaller epsilon, the more one liar can do.
     """
 
+    derived = ("most",)
     up: float
     down: float
 
@@ -36,10 +38,6 @@ class Influence:
         0.04
         """
         return liars * self.most
-
-    def as_dict(self) -> dict[str, float]:
-        """Plain values for JSON."""
-        return asdict(self) | {"most": self.most}
 
     def __str__(self) -> str:
         return say("collect.summary.influence", up=self.up, down=self.down)

@@ -11,9 +11,9 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path, PurePath
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 from celosia.collect.collector.batches import Batch
 from celosia.collect.collector.collector import Collector
@@ -23,6 +23,7 @@ from celosia.collect.registry import reason_of
 from celosia.collect.reports import HEAD, Reports, read_head
 from celosia.core.errors import InputError
 from celosia.core.messages import Message, say
+from celosia.core.plain_values import PlainValues
 from celosia.core.progress import Progress, Step, silent
 
 PIECE = 2**20
@@ -35,23 +36,19 @@ STREAM = ".clr"
 
 
 @dataclass(frozen=True, slots=True)
-class RefusedFile:
+class RefusedFile(PlainValues):
     """A file of which something was refused; the pieces before it are counted."""
 
     path: str
     code: str
     what: str
 
-    def as_dict(self) -> dict[str, str]:
-        """Plain values for JSON."""
-        return asdict(self)
-
     def __str__(self) -> str:
         return f"{self.path}: {self.what} ({self.code})"
 
 
 @dataclass(frozen=True, slots=True)
-class IngestionSummary:
+class IngestionSummary(PlainValues):
     """What came of some files."""
 
     files: int
@@ -60,15 +57,6 @@ class IngestionSummary:
     already_counted: int
     """Reports that had been counted before."""
     refused: tuple[RefusedFile, ...] = ()
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return {
-            "files": self.files,
-            "counted": self.counted,
-            "already_counted": self.already_counted,
-            "refused": [each.as_dict() for each in self.refused],
-        }
 
     def __str__(self) -> str:
         line = say("collect.summary.files", counted=self.counted, files=self.files)

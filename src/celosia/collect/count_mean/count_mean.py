@@ -76,11 +76,9 @@ class CountMean(SketchProtocol):
         return self.width + self.row_bits
 
     def client(self, *, rng: Source | None = None) -> CountMeanClient:
-        """The side of the device."""
         return CountMeanClient(self, rng=rng)
 
     def server(self) -> CountMeanServer:
-        """An empty server."""
         return CountMeanServer(self)
 
     def variances(self, users: int, count: Any, squares: Any, *, collisions: bool = True) -> Any:
@@ -166,18 +164,15 @@ class CountMeanServer(SketchServer):
         return _kernels.gathered(self.ones, found, family.coefficients, width, False)
 
     def counts_from(self, sums: NDArray[np.int64]) -> Floats:
-        """Raw counts from those sums."""
         users, width = self.users, self.protocol.width
         unbiased = self.protocol.debias * (sums.astype(np.float64) - users / 2) + users / 2
         return (unbiased - users / width) * (width / (width - 1))
 
     def cells(self) -> Floats:
-        """How many reports of each row have each column, freed of bias."""
         lies = self.reports.astype(np.float64) * (1 - self.protocol.coin.chance)
         return self.protocol.debias * (self.ones - lies[:, None])
 
     def row_shares(self) -> Floats:
-        """The share of all reports that each row has."""
         return self.reports.astype(np.float64) / max(1, self.users)
 
     def squares(self) -> float:

@@ -87,11 +87,9 @@ class HadamardCountMean(SketchProtocol):
         return np.array([self.row_bits, bits_for(self.width)], dtype=np.int64)
 
     def client(self, *, rng: Source | None = None) -> HadamardCountMeanClient:
-        """The side of the device."""
         return HadamardCountMeanClient(self, rng=rng)
 
     def server(self) -> HadamardCountMeanServer:
-        """An empty server."""
         return HadamardCountMeanServer(self)
 
     def variances(self, users: int, count: Any, squares: Any, *, collisions: bool = True) -> Any:
@@ -155,13 +153,11 @@ class HadamardCountMeanServer(SketchServer):
         return _kernels.gathered(self.signs, found, family.coefficients, width, True)
 
     def counts_from(self, sums: NDArray[np.int64]) -> Floats:
-        """Raw counts from those sums."""
         users, width = self.users, self.protocol.width
         unbiased = self.protocol.debias * sums.astype(np.float64)
         return (unbiased - users / width) * (width / (width - 1))
 
     def cells(self) -> Floats:
-        """How many reports of each row have each column, freed of bias."""
         from celosia.collect.count_mean import _kernels
 
         rows = self.signs.copy()

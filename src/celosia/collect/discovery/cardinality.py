@@ -63,7 +63,6 @@ class CardinalityEstimate:
         return self.count - reach, self.count + reach
 
     def as_dict(self, confidence: float = 0.95) -> dict[str, Any]:
-        """Plain values for JSON."""
         low, high = self.interval(confidence)
         return asdict(self) | {"confidence": confidence, "low": low, "high": high}
 
@@ -156,11 +155,9 @@ class PrivateCardinality(Protocol):
         return high
 
     def client(self, *, rng: Source | None = None) -> CardinalityClient:
-        """The side of the device."""
         return CardinalityClient(self, rng=rng)
 
     def server(self) -> CardinalityServer:
-        """An empty server."""
         return CardinalityServer(self)
 
 

@@ -294,11 +294,9 @@ class PrefixTree(Protocol):
         return group * levels**2 + count * (1 - count / max(1, users)) * (levels - 1)
 
     def client(self, *, rng: Source | None = None) -> TreeClient:
-        """The side of the device."""
         return TreeClient(self, rng=rng)
 
     def server(self) -> TreeServer:
-        """An empty server."""
         return TreeServer(self)
 
 

@@ -82,7 +82,6 @@ class GatheredCounts:
     marks: Marks = field(repr=False)
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
         return {
             "files": self.files,
             "counted": self.counted,

@@ -156,11 +156,9 @@ class FragmentPuzzle(Protocol):
         return parts + reports.bits_for(self.positions)
 
     def client(self, *, rng: Source | None = None) -> FragmentPuzzleClient:
-        """The side of the device."""
         return FragmentPuzzleClient(self, rng=rng)
 
     def server(self) -> FragmentPuzzleServer:
-        """An empty server."""
         return FragmentPuzzleServer(self)
 
     def variance(self, users: int, *, count: float = 0, squares: float = 0) -> float:

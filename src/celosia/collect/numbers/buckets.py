@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
+from celosia.core.plain_values import PlainValues
 from celosia.mechanisms.parameters import check_bounds, check_whole
 
 
 @dataclass(frozen=True, slots=True)
-class Buckets:
+class Buckets(PlainValues):
     """Equal parts of a public range, numbered from 0; what lies beyond is in the first or last.
 
     >>> Buckets(0, 24, count=4).of([0, 5.9, 6, 24, 1000]).tolist()
@@ -49,10 +50,6 @@ class Buckets:
         """A text for each bucket."""
         edges = [f"{each:g}" for each in self.edges]
         return tuple(f"{low} to {high}" for low, high in pairwise(edges))
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return {"lower": self.lower, "upper": self.upper, "count": self.count}
 
 
 def numbers_of(values: Any) -> NDArray[np.float64]:

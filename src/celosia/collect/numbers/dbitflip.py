@@ -109,11 +109,9 @@ class DBitFlip(Protocol):
         return spread * scale * sqrt(log(6 * self.buckets / (1 - confidence)))
 
     def client(self, *, rng: Source | None = None, memory: Memory | None = None) -> DBitFlipClient:
-        """The side of the device; with a memory, all its values are of this one device."""
         return DBitFlipClient(self, rng=rng, memory=memory)
 
     def server(self) -> DBitFlipServer:
-        """An empty server."""
         return DBitFlipServer(self)
 
     def draw_buckets(self, devices: int, rng: Source) -> NDArray[np.int64]:

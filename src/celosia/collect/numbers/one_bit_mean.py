@@ -137,11 +137,9 @@ class OneBitMean(Protocol):
     def client(
         self, *, rng: Source | None = None, memory: Memory | None = None
     ) -> OneBitMeanClient:
-        """The side of the device; with a memory, all its values are of this one device."""
         return OneBitMeanClient(self, rng=rng, memory=memory)
 
     def server(self) -> OneBitMeanServer:
-        """An empty server."""
         return OneBitMeanServer(self)
 
     def on_grid(self, values: Any) -> NDArray[np.int64]:

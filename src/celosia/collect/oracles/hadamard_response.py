@@ -141,11 +141,9 @@ class HadamardResponse(DomainProtocol):
         return (count * (beside - mean**2) + near * beside + far * beyond) / mean**2
 
     def client(self, *, rng: Source | None = None) -> HadamardClient:
-        """The side of the device."""
         return HadamardClient(self, rng=rng)
 
     def server(self) -> HadamardServer:
-        """An empty server."""
         return HadamardServer(self, self.blocks * self.width)
 
 

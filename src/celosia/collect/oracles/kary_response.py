@@ -60,11 +60,9 @@ class KaryResponse(pure.DomainProtocol, pure.PureProtocol):
         return bits_for(len(self.values))
 
     def client(self, *, rng: Source | None = None) -> KaryClient:
-        """The side of the device."""
         return KaryClient(self, rng=rng)
 
     def server(self) -> KaryServer:
-        """An empty server."""
         return KaryServer(self, len(self.values))
 
 

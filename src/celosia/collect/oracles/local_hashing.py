@@ -143,11 +143,9 @@ class LocalHashing(pure.PureProtocol):
         return [digests(start + np.uint64(word)) for word in range(3)]  # SplitMix64 of each
 
     def client(self, *, rng: Source | None = None) -> HashingClient:
-        """The side of the device."""
         return HashingClient(self, rng=rng)
 
     def server(self) -> Server:
-        """An empty server."""
         return PoolServer(self) if self.pool else HashingServer(self)
 
 

@@ -99,11 +99,9 @@ class ProjectiveGeometry(pure.DomainProtocol, pure.PureProtocol):
         return bits_for(self.space.points)
 
     def client(self, *, rng: Source | None = None) -> ProjectiveClient:
-        """The side of the device."""
         return ProjectiveClient(self, rng=rng)
 
     def server(self) -> ProjectiveServer:
-        """An empty server."""
         return ProjectiveServer(self, self.space.points)
 
 

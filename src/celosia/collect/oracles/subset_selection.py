@@ -96,11 +96,9 @@ class SubsetSelection(pure.DomainProtocol, pure.PureProtocol):
         return min(self.size * bits_for(len(self.values)), len(self.values))
 
     def client(self, *, rng: Source | None = None) -> SubsetClient:
-        """The side of the device."""
         return SubsetClient(self, rng=rng)
 
     def server(self) -> SubsetServer:
-        """An empty server."""
         return SubsetServer(self, len(self.values))
 
 

@@ -61,11 +61,9 @@ class _Unary(pure.DomainProtocol, pure.PureProtocol):
         return len(self.values)
 
     def client(self, *, rng: Source | None = None) -> UnaryClient:
-        """The side of the device."""
         return UnaryClient(self, rng=rng)
 
     def server(self) -> UnaryServer:
-        """An empty server."""
         return UnaryServer(self, len(self.values))
 
 

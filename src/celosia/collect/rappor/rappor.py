@@ -178,11 +178,9 @@ class Rappor(Protocol):
         return noise / (self.hashes * (high - low) ** 2)
 
     def client(self, *, rng: Source | None = None, memory: Memory | None = None) -> RapporClient:
-        """The side of the device; with a memory, all its values are of this one device."""
         return RapporClient(self, rng=rng, memory=memory)
 
     def server(self) -> RapporServer:
-        """An empty server."""
         return RapporServer(self)
 
     @cached_property

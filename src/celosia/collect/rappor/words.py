@@ -202,11 +202,9 @@ class RapporWords(Protocol):
         return self.words.variance(users, count=count, squares=squares)
 
     def client(self, *, rng: Source | None = None, memory: Memory | None = None) -> WordsClient:
-        """The side of the device; with a memory, all its values are of this one device."""
         return WordsClient(self, rng=rng, memory=memory)
 
     def server(self) -> WordsServer:
-        """An empty server."""
         return WordsServer(self)
 
     def piece_pair(self, word: str, pair: int) -> str:

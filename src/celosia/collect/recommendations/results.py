@@ -44,7 +44,6 @@ class Recommendation:
         return self.error / self.users
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
         found = {each.name: getattr(self, each.name) for each in fields(self)}
         lasting = self.lasting_epsilon if isfinite(self.lasting_epsilon) else None
         return found | {
@@ -82,7 +81,6 @@ class Recommendations:
         return self.ranked[0]
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
         return {
             "sought": self.sought,
             "users": self.need.users if self.sought != "users" else None,

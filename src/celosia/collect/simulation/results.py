@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from math import fsum, sqrt
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.core.messages import say
+from celosia.core.plain_values import PlainValues
 
 Floats = NDArray[np.float64]
 TOP = 10
@@ -18,7 +19,7 @@ TOP = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Metrics:
+class Metrics(PlainValues):
     """Errors over all values that were asked about; None where one is not defined.
 
     None of them tells everything: squared errors are those of a few values where these are far
@@ -47,10 +48,6 @@ class Metrics:
     """The share of the `top` values with the highest estimates that are among the real top."""
     relative_error: float | None
     """The median of the relative errors of all values that occur."""
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return asdict(self)
 
     def __str__(self) -> str:
         return say("collect.summary.metrics", rmse=self.rmse, values=self.values)
@@ -122,7 +119,7 @@ def _top(real: Mapping[Any, float], names: list[Any], guess: Floats, top: int) -
 
 
 @dataclass(frozen=True, slots=True)
-class Timing:
+class Timing(PlainValues):
     """How long each side took; seconds by the clock, without what is compiled before."""
 
     client_us: float | None
@@ -134,10 +131,6 @@ class Timing:
     report_bits: int
     aggregate_ms: float | None = None
     """Milliseconds for drawing aggregates in place of reports."""
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +154,6 @@ class Element:
         return abs(self.difference) / abs(self.real) if self.real else None
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
         return {
             "value": self.value if isinstance(self.value, (int, float)) else str(self.value),
             "real": self.real,
@@ -209,7 +201,6 @@ class Simulation:
         return str(self.protocol["method"])
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
         lasting = self.lasting_epsilon
         return {
             "simulation": True,

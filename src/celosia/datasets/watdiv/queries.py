@@ -12,10 +12,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Literal
 
+from celosia.core.plain_values import PlainValues
 from celosia.datasets.watdiv.schema import PREFIXES
 from celosia.datasets.watdiv.sizes import sizes_of, users_for
 
@@ -24,9 +25,10 @@ _ENTITY = re.compile(r"wsdbm:([A-Z][A-Za-z]*?)([0-9]+)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Query:
+class Query(PlainValues):
     """A count over a pattern of facts."""
 
+    derived = ("sparql", "open")
     name: str
     shape: Shape
     counted: str
@@ -39,10 +41,6 @@ class Query:
 
     def __str__(self) -> str:
         return f"{self.name}, {self.shape}: {{ {self.pattern} }}"
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values, with the query as a text."""
-        return asdict(self) | {"sparql": self.sparql, "open": self.open}
 
     @property
     def sparql(self) -> str:

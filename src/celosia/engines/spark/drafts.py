@@ -115,7 +115,6 @@ class SparkDraft(Draft):
         """What was written."""
 
     def count_sizes(self) -> SizeCounts:
-        """Count equal rows, see `tables.Draft`."""
         rows = self.read().toDF(*(f"c{number}" for number in range(len(self.columns))))
         return count_sizes(rows, rows.columns)
 
@@ -130,15 +129,12 @@ class LocalDraft(SparkDraft):
         self._data = self._folder.path / "data"
 
     def write(self, frame: DataFrame) -> None:
-        """Let Spark write a frame here."""
         frame.write.parquet(self._data.as_uri())
 
     def read(self) -> DataFrame:
-        """What was written."""
         return self._session.read.parquet(self._data.as_uri())
 
     def commit(self) -> None:
-        """Give the folder its name; what had it before goes when the new one has it."""
         done = True
         if self._target.exists() and not self._overwrite:
             raise file_exists(self._target)
@@ -179,15 +175,12 @@ class HadoopDraft(SparkDraft):
             self._files.remove(f"{self._parent}/{each}")
 
     def write(self, frame: DataFrame) -> None:
-        """Let Spark write a frame here."""
         frame.write.parquet(self._draft)
 
     def read(self) -> DataFrame:
-        """What was written."""
         return self._session.read.parquet(self._draft)
 
     def commit(self) -> None:
-        """Give the folder its name; what had it before goes when the new one has it."""
         run(self._session, self._rename)
 
     def _rename(self) -> None:
@@ -210,7 +203,6 @@ class HadoopDraft(SparkDraft):
                 self._files.remove(before)
 
     def close(self) -> None:
-        """Take away what was not committed; where Spark is gone, the next run does."""
         forget(self._draft)
         with suppress(Exception):
             self._files.remove(self._draft)
@@ -242,11 +234,9 @@ class TableDraft(SparkDraft):
             self._session.sql(f"DROP TABLE IF EXISTS {self._base}{quoted(each)}")
 
     def write(self, frame: DataFrame) -> None:
-        """Let Spark write a frame here."""
         frame.write.saveAsTable(self._draft)
 
     def read(self) -> DataFrame:
-        """What was written."""
         return self._session.table(self._draft)
 
     def commit(self) -> None:
@@ -274,7 +264,6 @@ class TableDraft(SparkDraft):
                 self._session.sql(f"DROP TABLE {before}")
 
     def close(self) -> None:
-        """Take away what was not committed; where Spark is gone, the next run does."""
         forget(self._draft.strip("`"))
         with suppress(Exception):
             self._session.sql(f"DROP TABLE IF EXISTS {self._draft}")

@@ -95,7 +95,6 @@ class ActiveAttack:
         return self.exposed / (self.runs * self.targets)
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
         return {
             "name": "active",
             "accounts": self.accounts,

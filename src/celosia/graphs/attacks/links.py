@@ -13,6 +13,7 @@ from celosia.core.errors import InputError
 from celosia.core.messages import Message, say, sentence
 from celosia.core.methods import parameter
 from celosia.core.numbers import whole
+from celosia.core.plain_values import PlainValues
 from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Source
 from celosia.core.report import Block, Facts, Heading, Paragraph, Table
@@ -33,17 +34,13 @@ _DAMPING = 0.05
 
 
 @dataclass(frozen=True, slots=True)
-class LinkPosterior:
+class LinkPosterior(PlainValues):
     """The confidence in an edge of a reader who knows only the method."""
 
     of_edge: float
     """The chance that a published edge is true."""
     of_non_edge: float
     """The chance that a pair without a published edge is joined in truth."""
-
-    def as_dict(self) -> dict[str, float]:
-        """Plain values for JSON."""
-        return {"of_edge": self.of_edge, "of_non_edge": self.of_non_edge}
 
     def __str__(self) -> str:
         return say("graphs.attack.posterior", of_edge=self.of_edge, of_non_edge=self.of_non_edge)
@@ -117,7 +114,6 @@ class LinkAttack:
         return max((max(value, 1 - value) for value in found), default=0.5)
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
         return {
             "name": Message("graphs.attack.links"),
             "deleted": {name: value.as_dict() for name, value in self.deleted.items()},

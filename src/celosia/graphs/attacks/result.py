@@ -122,7 +122,6 @@ class GraphAttack:
         ]
 
     def __str__(self) -> str:
-        """The one line that matters most."""
         return say(
             "graphs.attack.line",
             name=self.name,

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.core.messages import say
+from celosia.core.plain_values import PlainValues
 from celosia.graphs.graph import Graph
 
 TOP = 10
@@ -20,7 +21,7 @@ Groups = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
-class EdgeChanges:
+class EdgeChanges(PlainValues):
     """What became of the edges of a graph, and how many are new.
 
     >>> print(EdgeChanges(kept=78, removed=0, added=3))
@@ -40,10 +41,6 @@ class EdgeChanges:
     def share_kept(self) -> float:
         """The edges that were kept, over those that there were; 1 where there were none."""
         return self.kept / self.before if self.before else 1.0
-
-    def as_dict(self) -> dict[str, int]:
-        """Plain values for JSON."""
-        return {"kept": self.kept, "removed": self.removed, "added": self.added}
 
     def __str__(self) -> str:
         return say(

@@ -54,7 +54,6 @@ class GraphMetrics:
         return [(each.name, getattr(self, each.name)) for each in fields(self)]
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
         return {name: value.as_dict() for name, value in self.items()}
 
     def __str__(self) -> str:
@@ -116,7 +115,6 @@ class GraphUtility:
         }
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
         return {
             "before": self.before.as_dict(),
             "after": self.after.as_dict(),

@@ -63,7 +63,6 @@ class EdgeCount(GraphMechanism[int]):
         return DiscreteLaplace(1 / self.price)
 
     def privacy_loss(self) -> LaplaceLoss:
-        """Epsilon, paid by one draw."""
         return LaplaceLoss(self.law.scale, 1)
 
     def measure(self, x: Graph, *, rng: Source) -> Measurement[int]:

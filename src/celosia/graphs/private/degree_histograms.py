@@ -72,7 +72,6 @@ class DegreeHistogram(GraphMechanism[Counts]):
         return DiscreteLaplace(int(self.sensitivity) / self.price)
 
     def privacy_loss(self) -> PureLoss:
-        """Epsilon."""
         return PureLoss(self.price)
 
     def measure(self, x: Graph, *, rng: Source) -> Measurement[Counts]:
@@ -89,7 +88,6 @@ class DegreeHistogram(GraphMechanism[Counts]):
     def interval(
         self, measurement: Measurement[Counts], confidence: float = 0.95
     ) -> tuple[Counts, Counts]:
-        """Bounds of the exact counts: all of them hold together with this confidence."""
         return _bounds(measurement.value, self.strategy, self.law, confidence)
 
 

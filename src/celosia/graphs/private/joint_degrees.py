@@ -74,7 +74,6 @@ class JointDegrees(GraphMechanism[dict[str, int]]):
         return [(low, high) for low in span for high in span if low <= high]
 
     def privacy_loss(self) -> PureLoss:
-        """Epsilon."""
         return PureLoss(self.price)
 
     def measure(self, x: Graph, *, rng: Source) -> Measurement[dict[str, int]]:
@@ -101,6 +100,5 @@ class JointDegrees(GraphMechanism[dict[str, int]]):
     def interval(
         self, measurement: Measurement[dict[str, int]], confidence: float = 0.95
     ) -> tuple[dict[str, int], dict[str, int]]:
-        """Bounds of the exact counts: all of them hold together with this confidence."""
         error = self.law.bound(check_confidence(confidence), size=len(self.cells))
         return counts_from_zero(measurement.value, error)

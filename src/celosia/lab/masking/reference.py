@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from celosia.core.errors import InputError
 from celosia.core.messages import Message
+from celosia.core.plain_values import PlainValues
 from celosia.core.progress import Progress, Step
 from celosia.lab.findings import Row
 from celosia.tables.masking.microaggregation.multivariate import mdav_groups, refined_groups
@@ -75,9 +76,10 @@ def _table(folder: Path, name: str, shape: tuple[int, int]) -> NDArray[np.float6
 
 
 @dataclass(frozen=True, slots=True)
-class Losses:
+class Losses(PlainValues):
     """The information loss of MDAV and of its refinement for one k, in percent."""
 
+    derived = ("gain",)
     k: int
     mdav: float
     refined: float
@@ -87,12 +89,7 @@ class Losses:
         """The percentage of the squared error of MDAV that the refinement saves."""
         return 100.0 * (1.0 - self.refined / self.mdav) if self.mdav > 0 else 0.0
 
-    def as_dict(self) -> dict[str, float]:
-        """The losses and the gain as plain values."""
-        return {**asdict(self), "gain": self.gain}
-
     def __str__(self) -> str:
-        """One line for a person."""
         return f"k = {self.k}: {self.mdav:.3f} %, refined {self.refined:.3f} % (-{self.gain:.1f} %)"
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import sqrt
-from typing import Any
 
 from celosia.core.messages import Message, say, sentence
+from celosia.core.plain_values import PlainValues
 from celosia.core.report import Block, Facts, Heading, Paragraph
 
 Z95 = 1.959964
@@ -15,9 +15,10 @@ Z95 = 1.959964
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LogAttack:
+class LogAttack(PlainValues):
     """How many of the targets an attacker finds."""
 
+    derived = ("share_exposed", "interval")
     name: str
     assumption: str
     """What the attacker must know."""
@@ -56,22 +57,6 @@ class LogAttack:
         spread *= Z95 / (1 + Z95**2 / count)
         return max(0.0, centre - spread), min(1.0, centre + spread)
 
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return {
-            "name": self.name,
-            "assumption": self.assumption,
-            "mitigation": self.mitigation,
-            "targets": self.targets,
-            "exposed": self.exposed,
-            "left_out": self.left_out,
-            "share_exposed": self.share_exposed,
-            "interval": list(self.interval),
-            "chance": self.chance,
-            "smallest": self.smallest,
-            "facts": dict(self.facts),
-        }
-
     def blocks(self) -> list[Block]:
         """The attack as parts of a report."""
         low, high = self.interval
@@ -90,7 +75,6 @@ class LogAttack:
         ]
 
     def __str__(self) -> str:
-        """The one line that matters most."""
         return Message(
             "logs.attack.line",
             name=self.name,

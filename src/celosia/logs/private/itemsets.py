@@ -86,7 +86,6 @@ class PrivateItemsets(Mechanism[KeyData, Released]):
         return Fraction(f"{float(check_epsilon(self.epsilon)) / 3 * (1 - 1e-9):.12g}")
 
     def privacy_loss(self) -> ApproximateLoss:
-        """Epsilon and delta."""
         return ApproximateLoss(check_epsilon(self.epsilon), check_delta(self.delta))
 
     @cached_property

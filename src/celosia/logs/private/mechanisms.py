@@ -78,7 +78,6 @@ class KeyMechanism(Mechanism[KeyData, Released]):
         return Message("logs.private.question")
 
     def privacy_loss(self) -> ApproximateLoss:
-        """Epsilon and delta."""
         return ApproximateLoss(self.price, check_delta(self.delta))
 
     def measure(self, x: KeyData, *, rng: Source) -> Measurement[Released]:
@@ -144,7 +143,6 @@ class LaplaceKeys(KeyMechanism):
         return self.threshold
 
     def chance(self, persons: int) -> float:
-        """The chance that a key of so many persons is named."""
         return self.law.tail(self.threshold - persons) if persons else 0.0
 
     def choose(
@@ -191,7 +189,6 @@ class OptimalKeys(KeyMechanism):
         return release_chances(self.price, check_delta(self.delta), self.per_person)
 
     def chance(self, persons: int) -> float:
-        """The chance that a key of so many persons is named."""
         if persons >= len(self.chances) - 1:
             return 1.0
         return float(self.chances[persons]) / WORD
@@ -260,7 +257,6 @@ class GaussianKeys(KeyMechanism):
         return ceil(self.threshold * sqrt(self.per_person))
 
     def chance(self, persons: int) -> float:
-        """The chance for a key of so many persons who have no other key."""
         if not persons:
             return 0.0
         gap = (self.threshold - persons) / self.sigma
@@ -322,7 +318,6 @@ class SipsKeys(GaussianKeys):
         return self.laws[-1][1] / STEPS
 
     def chance(self, persons: int) -> float:
-        """The chance for a key of so many persons who have no other key."""
         missed = 1.0
         for share, (_, steps) in zip(self.shares, self.laws, strict=True):
             gap = (steps / STEPS - persons) / (self.sigma / sqrt(share))

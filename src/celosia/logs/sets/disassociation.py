@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from celosia.core.messages import Message
 from celosia.core.methods import parameter
+from celosia.core.plain_values import PlainValues
 from celosia.core.progress import Step
 from celosia.core.randomness import Source
 from celosia.logs.method import MethodResult, SetContext, SetMethod
@@ -34,7 +35,6 @@ class Cluster:
     terms: tuple[str, ...]
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
         return {
             "records": self.records,
             "chunks": [[list(each) for each in chunk] for chunk in self.chunks],
@@ -49,16 +49,12 @@ class Cluster:
 
 
 @dataclass(frozen=True, slots=True)
-class SharedChunk:
+class SharedChunk(PlainValues):
     """Sub-records of several clusters, which do not tell of which cluster each is."""
 
     clusters: tuple[int, ...]
     """The places of the clusters."""
     chunk: tuple[Subrecord, ...]
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return {"clusters": list(self.clusters), "chunk": [list(each) for each in self.chunk]}
 
     @classmethod
     def from_dict(cls, given: dict[str, Any]) -> SharedChunk:
@@ -74,7 +70,6 @@ class DisassociatedSets:
     shared: tuple[SharedChunk, ...] = field(default=(), repr=False)
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
         return {
             "clusters": [each.as_dict() for each in self.clusters],
             "shared": [each.as_dict() for each in self.shared],

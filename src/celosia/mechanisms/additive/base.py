@@ -239,7 +239,6 @@ class GridMechanism(AdditiveMechanism[float, np.float64]):
 
     @property
     def resolution(self) -> Grid:
-        """The grid that answers are released on."""
         return self.grid if self.grid is not None else self._fine_grid()
 
     @abstractmethod

@@ -101,7 +101,6 @@ class KaryResponse(Mechanism[Any, Any]):
     neighbours: Neighbours = field_of(NEIGHBOURS, CHANGE_ONE)
 
     def check(self) -> None:
-        """Refuse neighbours of other lengths."""
         check_change_one(self.neighbours)
 
     @property
@@ -124,7 +123,6 @@ class KaryResponse(Mechanism[Any, Any]):
         return matrix
 
     def privacy_loss(self) -> Loss:
-        """Epsilon, whatever the other answers are."""
         return PureLoss(check_epsilon(self.epsilon))
 
     def measure(self, x: Any, *, rng: Source) -> Measurement[Any]:

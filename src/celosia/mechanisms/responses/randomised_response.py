@@ -16,6 +16,7 @@ from celosia.core.messages import say
 from celosia.core.methods import Parameter, checked
 from celosia.core.neighbours import CHANGE_ONE, Neighbours, Relation
 from celosia.core.numbers import exact
+from celosia.core.plain_values import PlainValues
 from celosia.core.randomness import Source
 from celosia.mechanisms.additive.directed_rounding import exp_below, log_above
 from celosia.mechanisms.mechanism import NEIGHBOURS, Measurement, Mechanism
@@ -39,7 +40,7 @@ CHANCE = Parameter(kind="exact", check=_as_chance, allowed="mechanisms.allowed.c
 
 
 @dataclass(frozen=True, slots=True)
-class RateEstimate:
+class RateEstimate(PlainValues):
     """The share of true yes answers, as far as randomised ones tell it."""
 
     rate: float
@@ -52,10 +53,6 @@ class RateEstimate:
     def deviation(self) -> float:
         """The standard error."""
         return sqrt(self.variance)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return {"rate": self.rate, "variance": self.variance, "size": self.size}
 
     def __str__(self) -> str:
         return say(
@@ -86,7 +83,6 @@ class RandomisedResponse(Mechanism[Any, Any]):
     neighbours: Neighbours = field_of(NEIGHBOURS, CHANGE_ONE)
 
     def check(self) -> None:
-        """Refuse neighbours of other lengths."""
         check_change_one(self.neighbours)
 
     @classmethod
@@ -132,7 +128,6 @@ class RandomisedResponse(Mechanism[Any, Any]):
         return np.array([[float(chance) for chance in row] for row in rows])
 
     def privacy_loss(self) -> Loss:
-        """Epsilon, whatever the other answers are."""
         return PureLoss(self._epsilon())
 
     def measure(self, x: Any, *, rng: Source) -> Measurement[Any]:

@@ -57,7 +57,6 @@ class Exponential(SelectionMechanism[int]):
         return BoundedRangeLoss(check_epsilon(self.epsilon))
 
     def measure(self, x: ArrayLike, *, rng: Source) -> Measurement[int]:
-        """Choose one candidate by its score; the value is its place in the list."""
         steps = self._steps(x)
         weights = self._weights(steps.size)
         return Measurement(

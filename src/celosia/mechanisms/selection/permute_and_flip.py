@@ -50,7 +50,6 @@ class PermuteAndFlip(SelectionMechanism[int]):
         return PureLoss(check_epsilon(self.epsilon))
 
     def measure(self, x: ArrayLike, *, rng: Source) -> Measurement[int]:
-        """Choose one candidate by its score; the value is its place in the list."""
         steps = self._steps(x)
         order = rng.permutation(steps.size)
         # The coins are independent, so flipping those after the winner as well changes nothing. The

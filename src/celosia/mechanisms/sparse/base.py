@@ -94,7 +94,6 @@ class SparseMechanism(Mechanism[Answers, tuple[Reply, ...]]):
         return self._scales(parameters.check_epsilon(self.epsilon), moved)
 
     def privacy_loss(self) -> Loss:
-        """What the whole stream costs, however many answers are below."""
         return PureLoss(parameters.check_epsilon(self.epsilon))
 
     def stream(self, *, rng: Source | None = None, budget: SpendableBudget | None = None) -> Stream:
@@ -221,7 +220,6 @@ class RestartedSparseMechanism(SparseMechanism):
 
     @property
     def limit(self) -> int:
-        """As many positive answers as were asked for."""
         return self.positives
 
     @abstractmethod
@@ -229,7 +227,6 @@ class RestartedSparseMechanism(SparseMechanism):
         """Whether the noise is that of a composition which fails with the chance delta."""
 
     def privacy_loss(self) -> Loss:
-        """What the whole stream costs, however many answers are below."""
         epsilon = parameters.check_epsilon(self.epsilon)
         if self._needs_delta(epsilon):
             return ApproximateLoss(epsilon, float(self.delta))

@@ -154,7 +154,6 @@ class SparseVector(SparseMechanism):
 
     @property
     def limit(self) -> int:
-        """As many positive answers as were asked for."""
         return self.positives
 
     def parts(self, epsilon: Fraction) -> tuple[Fraction, Fraction, Fraction]:

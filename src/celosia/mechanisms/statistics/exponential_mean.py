@@ -63,7 +63,6 @@ class ExponentialMean(Mechanism[ArrayLike, float]):
     may_be_empty: bool = False
 
     def check(self) -> None:
-        """Refuse a range that is none, and a grid that is too fine."""
         self._rate()
 
     @property
@@ -83,7 +82,6 @@ class ExponentialMean(Mechanism[ArrayLike, float]):
         return sampling_rate(parameters.check_epsilon(self.epsilon), self._range().points - 1)
 
     def privacy_loss(self) -> BoundedRangeLoss:
-        """That of the exponential mechanism, see `Exponential.privacy_loss`."""
         return BoundedRangeLoss(parameters.check_epsilon(self.epsilon))
 
     def measure(self, x: ArrayLike, *, rng: Source) -> Measurement[float]:

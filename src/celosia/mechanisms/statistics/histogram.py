@@ -140,7 +140,6 @@ class Histogram(Statistic[NDArray[np.int64]]):
     def interval(
         self, measurement: Measurement[NDArray[np.int64]], confidence: float = 0.95
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Bounds of the exact counts: all of them hold together with this confidence."""
         error = self.noise.bound(check_confidence(confidence), size=len(self.labels))
         value = measurement.value
         return from_zero(value - error, value, value + error)

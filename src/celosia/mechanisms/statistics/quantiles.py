@@ -134,7 +134,6 @@ class Quantile(Mechanism[ArrayLike, float]):
     may_be_empty: bool = False
 
     def check(self) -> None:
-        """Refuse a range that is none, and a grid that is too fine."""
         self._range()
         self._rate()
 
@@ -157,7 +156,6 @@ class Quantile(Mechanism[ArrayLike, float]):
         return segments(places, bounds.first, bounds.last, check_share(self.q))
 
     def privacy_loss(self) -> BoundedRangeLoss:
-        """That of the exponential mechanism, see `Exponential.privacy_loss`."""
         return BoundedRangeLoss(parameters.check_epsilon(self.epsilon))
 
     def measure(self, x: ArrayLike, *, rng: Source) -> Measurement[float]:

@@ -108,7 +108,6 @@ class OneDrawStatistic(BoundedStatistic[float]):
         return (laplace_hiding(self.shift, self.price),)
 
     def privacy_loss(self) -> LaplaceLoss:
-        """Epsilon, paid by one draw."""
         return LaplaceLoss(self.noise.scale, self.shift)
 
 

@@ -48,7 +48,6 @@ class Count(statistic.Statistic[int]):
         return (statistic.laplace_hiding(1, self.price),)
 
     def privacy_loss(self) -> LaplaceLoss:
-        """Epsilon, paid by one draw."""
         return LaplaceLoss(self.noise.scale, 1)
 
     def measure(self, x: Rows, *, rng: Source) -> Measurement[int]:

@@ -66,7 +66,6 @@ class CappedTotal(Mechanism[int, int]):
         return DiscreteLaplace(self._shift / check_epsilon(self.epsilon))
 
     def privacy_loss(self) -> LaplaceLoss:
-        """Epsilon, paid by one draw."""
         return LaplaceLoss(self.law.scale, self._shift)
 
     def measure(self, x: Any, *, rng: Source) -> Measurement[int]:

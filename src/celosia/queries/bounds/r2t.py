@@ -65,7 +65,6 @@ class R2T(CapLadder[Any, float]):
 
     @property
     def parts_per_unit(self) -> int:
-        """The grain."""
         return self.grain
 
     @cached_property

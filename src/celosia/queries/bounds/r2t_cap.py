@@ -74,7 +74,6 @@ class R2TCap(CapChoice[Any, float]):
 
     @property
     def parts_per_unit(self) -> int:
-        """The grain."""
         return self.grain
 
     @cached_property

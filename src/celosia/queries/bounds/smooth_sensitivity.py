@@ -44,7 +44,6 @@ class SmoothBound:
     beta: Fraction
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
         return {
             "bound": float(self.bound),
             "distance": self.distance,

@@ -14,6 +14,7 @@ from sqlglot import exp
 from celosia.accounting.losses import ComposedLoss, Loss
 from celosia.core.messages import Message, say
 from celosia.core.neighbours import Neighbours
+from celosia.core.plain_values import PlainValues
 from celosia.core.randomness import Source
 from celosia.queries.algebra import Question
 from celosia.queries.bounds.caps import FARTHEST
@@ -56,15 +57,11 @@ MOST_ROWS = 4_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class ReleasedValues:
+class ReleasedValues(PlainValues):
     """Released numbers: one for each group, and what else was released on the way."""
 
     values: tuple[float, ...]
     released: Mapping[str, Any] = field(default_factory=dict)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return {"values": list(self.values), "released": dict(self.released)}
 
     @classmethod
     def from_dict(cls, facts: Mapping[str, Any]) -> ReleasedValues:
@@ -242,7 +239,6 @@ class Part:
         )
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
         return {
             "name": self.name,
             "mechanism": self.mechanism,
@@ -321,7 +317,6 @@ class Plan:
         return {"method": self.method, "parts": parts, "units": units}
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
         return {
             "question": self.question_text,
             "tree": list(self.tree),

@@ -41,7 +41,6 @@ class Violation:
         return self.kind == "class"
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values."""
         lists = {"predicates": list(self.predicates), "examples": list(self.examples)}
         return asdict(self) | lists | {"error": self.is_error}
 

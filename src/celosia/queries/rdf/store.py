@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from celosia.core.errors import InputError
 from celosia.core.files import replacing
 from celosia.core.messages import Message
+from celosia.core.plain_values import PlainValues
 from celosia.core.progress import Progress, Step, silent
 from celosia.queries.rdf.builder import VERSION
 
@@ -26,7 +27,7 @@ ROWS = 50_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PredicateFacts:
+class PredicateFacts(PlainValues):
     """The counts of a predicate in a store, made once, when it was loaded."""
 
     predicate: str
@@ -38,10 +39,6 @@ class PredicateFacts:
     most_of_subject: int
     """The most facts of one subject."""
     most_of_object: int
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values."""
-        return asdict(self)
 
 
 class GraphStore:

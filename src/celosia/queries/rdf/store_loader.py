@@ -14,6 +14,7 @@ from typing import Any
 from celosia.core.errors import EngineError
 from celosia.core.files import check_writable
 from celosia.core.messages import Message
+from celosia.core.plain_values import PlainValues
 from celosia.core.progress import Progress, Step
 from celosia.queries.rdf.builder import StoreBuilder, build_store
 from celosia.queries.rdf.ntriples import BatchWriter
@@ -21,7 +22,7 @@ from celosia.queries.rdf.store import GraphStore
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LoadSummary:
+class LoadSummary(PlainValues):
     """The content of a store after loading."""
 
     store: str
@@ -32,10 +33,6 @@ class LoadSummary:
     added: int
     """Facts that were not in the store before."""
     seconds: float
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values."""
-        return asdict(self)
 
     def __str__(self) -> str:
         return str(Message("queries.rdf.loaded", **asdict(self)))

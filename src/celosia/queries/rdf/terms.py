@@ -67,7 +67,6 @@ class DecodedTerm:
     """In universal time, without a zone; None outside of the years 1 to 9999."""
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values."""
         return asdict(self) | {"moment": None if self.moment is None else self.moment.isoformat()}
 
 

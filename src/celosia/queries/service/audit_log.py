@@ -41,7 +41,6 @@ class AuditLine:
     at: str = field(default_factory=_now)
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
         return {"at": self.at} | asdict(self)
 
 

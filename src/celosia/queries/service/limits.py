@@ -6,12 +6,12 @@ import os
 import time
 from collections import deque
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from threading import Lock
-from typing import Any
 
 from celosia.core.errors import InputError
 from celosia.core.numbers import real, whole
+from celosia.core.plain_values import PlainValues
 
 MINUTE = 60.0
 PLACES_PER_CORE = 2
@@ -34,7 +34,7 @@ def cores() -> int:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class Limits(PlainValues):
     """What one request, one token and all requests together may take.
 
     Raises:
@@ -66,10 +66,6 @@ class Limits:
             )
             if not is_fine:
                 raise InputError("CEL-Q185", name=each.name, value=value)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return asdict(self)
 
 
 class RateLimit:

@@ -81,7 +81,6 @@ class RemotePlan:
         return self.facts.get("price")
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
         return dict(self.facts)
 
     def __str__(self) -> str:

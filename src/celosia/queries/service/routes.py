@@ -56,7 +56,6 @@ class QueryBody(PlanBody):
     fresh: bool = Field(default=False, description="Pay again where an answer is stored.")
 
     def request(self, analyst: str) -> QueryRequest:
-        """The same for the vault; the holder of the token asks."""
         plain = super().request(analyst)
         return replace(plain, confidence=self.confidence, fresh=self.fresh)
 

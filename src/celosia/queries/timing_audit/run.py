@@ -15,6 +15,7 @@ from typing import Any
 
 from celosia.core.errors import CelosiaError, InputError, PrivacyWarning
 from celosia.core.messages import Message
+from celosia.core.plain_values import PlainValues
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.work_folders import WorkFolder
 from celosia.queries.timing_audit.attacks import ATTACKS, Attack
@@ -104,9 +105,10 @@ its time begins; a command also opens the vault, and a new process loads Python 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class Finding(PlainValues):
     """One attack through one door."""
 
+    derived = ("accuracy",)
     door: str
     attack: str
     status: str
@@ -128,22 +130,6 @@ class Finding:
     def accuracy(self) -> float:
         """The share of right guesses; a half is chance."""
         return self.right / self.tried
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return {
-            "door": self.door,
-            "attack": self.attack,
-            "status": self.status,
-            "tried": self.tried,
-            "right": self.right,
-            "accuracy": self.accuracy,
-            "seconds": list(self.seconds),
-            "runs": self.runs,
-            "answered": self.answered,
-            "deadline": self.deadline,
-            "late": self.late,
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +166,6 @@ class TimingAudit:
         return self.accuracy <= MOST_ACCURATE and not self.telling
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
         return {
             "accuracy": self.accuracy,
             "holds": self.holds,

@@ -15,6 +15,7 @@ from celosia import datasets
 from celosia.collect import Protocol, choose
 from celosia.collect.simulation.protocol_fit import fit_protocol
 from celosia.core.errors import InputError
+from celosia.core.plain_values import PlainValues
 from celosia.core.randomness import Seeded
 
 DATA = ("letters", "exponential", "normal", "anglicisms")
@@ -30,7 +31,7 @@ EPSILONS = tuple(round(0.5 * 1.25**step, 2) for step in range(13))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Snapshot:
+class Snapshot(PlainValues):
     """The state of a collection after some devices have reported."""
 
     devices: int
@@ -41,10 +42,6 @@ class Snapshot:
     """Root of the mean squared difference of all shown shares from the truth."""
     expected: float
     """The same as the protocol's own standard errors foretell it."""
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values."""
-        return asdict(self)
 
 
 @dataclass(slots=True, kw_only=True)

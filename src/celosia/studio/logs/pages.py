@@ -42,31 +42,26 @@ class LogWorkbench(Workbench):
         name="logs",
         title="Logs",
         steps=(
-            WorkStep(name="fields", title="Method", icon="tune"),
-            WorkStep(name="result", title="Result", icon="list_alt"),
-            WorkStep(name="keys", title="Frequent keys", icon="key"),
+            WorkStep("fields", "Method", "tune"),
+            WorkStep("result", "Result", "list_alt"),
+            WorkStep("keys", "Frequent keys", "key"),
         ),
         first="fields",
         prepare=jobs.prepare,
         samples=model.SAMPLES,
         size=_size,
-        suffixes=model.SUFFIXES,
-    )
-
-
-@page("/logs", "Logs", door="/logs")
-def logs_start() -> None:
-    """Show the samples, the place for a file, and earlier work."""
-    start_page(
-        LogWorkbench.door,
-        title="Publish logs",
+        heading="Publish logs",
         about="A few searches single out nearly everybody, and some name the person. Treat the "
         "fields that identify, keep only what several persons asked, and see what attackers find.",
         bring="Bring a log",
         kinds="A table or JSON lines with a column for the person and one for the query, the item "
         "or the web address, each known by its name (such as user, query, url), the access log of "
         "a web server, or baskets: a line each, items separated by tabs, commas or blanks.",
+        suffixes=model.SUFFIXES,
     )
+
+
+start_page(LogWorkbench.door)
 
 
 @page("/logs/{work_id}", "Logs", door="/logs")

@@ -110,7 +110,6 @@ class PublishForm:
         return cls(**(rest | {"columns": columns, "models": tuple(values["models"])}))
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
         return asdict(self) | {
             "columns": [asdict(each) for each in self.columns],
             "models": [dict(each) for each in self.models],

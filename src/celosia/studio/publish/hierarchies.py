@@ -74,7 +74,6 @@ class Preview:
     """What the rule says, where it cannot be used as it is."""
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
         return asdict(replace(self, error=None)) | {
             "error": None if self.error is None else self.error.as_dict()
         }

@@ -9,6 +9,7 @@ from math import prod
 from typing import Any
 
 from celosia.core.errors import InputError
+from celosia.core.plain_values import PlainValues
 from celosia.studio.visitors import Work
 from celosia.tables import Exploration, Solution
 
@@ -23,9 +24,10 @@ Levels = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class Point(PlainValues):
     """One solution."""
 
+    derived = ("smallest",)
     levels: Levels
     score: float
     suppressed: int
@@ -37,18 +39,6 @@ class Point:
     def smallest(self) -> int:
         """Records of the smallest class."""
         return round(1 / self.highest_risk) if self.highest_risk else 0
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return {
-            "levels": list(self.levels),
-            "score": self.score,
-            "suppressed": self.suppressed,
-            "classes": self.classes,
-            "average_risk": self.average_risk,
-            "highest_risk": self.highest_risk,
-            "smallest": self.smallest,
-        }
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,7 +84,6 @@ class Candidate:
         return round(1 / self.highest_risk) if self.highest_risk else 0
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
         listed = {name: list(getattr(self, name)) for name in ("levels", "columns", "models")}
         return asdict(self) | listed
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from celosia.assess.risk import Finding, RiskProfile, detect
+from celosia.core.plain_values import PlainValues
 from celosia.core.progress import Progress, silent
 from celosia.frames import encode
 from celosia.studio.publish.form import ColumnForm, PublishForm
@@ -23,7 +24,7 @@ FEW_ROWS = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ColumnFacts:
+class ColumnFacts(PlainValues):
     """What can be told of a column before anything is chosen; no cell is quoted."""
 
     name: str
@@ -39,10 +40,6 @@ class ColumnFacts:
     seems: str
     """What the column seems to hold, such as `birth date`."""
     why: str
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return asdict(self)
 
 
 def column_facts(frame: pl.DataFrame, *, progress: Progress = silent) -> tuple[ColumnFacts, ...]:

@@ -39,30 +39,25 @@ class TraceWorkbench(Workbench):
         name="traces",
         title="Traces",
         steps=(
-            WorkStep(name="method", title="Method", icon="tune"),
-            WorkStep(name="result", title="Before and after", icon="compare"),
-            WorkStep(name="private", title="Private release", icon="lock"),
+            WorkStep("method", "Method", "tune"),
+            WorkStep("result", "Before and after", "compare"),
+            WorkStep("private", "Private release", "lock"),
         ),
         first="method",
         prepare=jobs.prepare,
         samples=model.SAMPLES,
         size=_size,
-        suffixes=model.SUFFIXES,
-    )
-
-
-@page("/traces", "Traces", door="/traces")
-def traces_start() -> None:
-    """Show the samples, the place for a file, and earlier work."""
-    start_page(
-        TraceWorkbench.door,
-        title="Publish locations and traces",
+        heading="Publish locations and traces",
         about="A few known points single out nearly everybody in traces without names. See how "
         "few, make traces alike or add noise, and see what attackers still find.",
         bring="Bring points",
         kinds="A table with a column for the person, the time, the latitude and the longitude "
         "(CSV, Parquet), a GPX file, or GeoJSON.",
+        suffixes=model.SUFFIXES,
     )
+
+
+start_page(TraceWorkbench.door)
 
 
 @page("/traces/{work_id}", "Traces", door="/traces")

@@ -13,13 +13,14 @@ Records that were never shown in any class have nothing to join, and are not cou
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Any, ClassVar
+from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from celosia.core.messages import Message
+from celosia.core.plain_values import PlainValues
 from celosia.tables.coded_table import CodedSensitive, CodedTable
 from celosia.tables.models import Classes, SensitiveColumn, SensitiveModel, Verdict
 
@@ -85,7 +86,7 @@ class JointClasses:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JointOutcome:
+class JointOutcome(PlainValues):
     """What a release is worth together with the earlier ones; numbers of units."""
 
     earlier: int
@@ -135,10 +136,6 @@ class JointOutcome:
         """Whether no joint class has become smaller than required by this release."""
         return self.below <= self.already
 
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return asdict(self)
-
 
 @dataclass(frozen=True, slots=True)
 class JointClassSize(SensitiveModel):
@@ -179,15 +176,12 @@ class JointClassSize(SensitiveModel):
         return Verdict(satisfied, np.zeros(satisfied.size, dtype=np.int64))
 
     def promise(self) -> str:
-        """The model in words."""
         return Message("tables.history.promise", k=max(self.least, default=1))
 
     def protects(self) -> str:
-        """What an attacker cannot do."""
         return Message("tables.history.protects")
 
     def leaves_open(self) -> tuple[str, ...]:
-        """What the model does not protect against."""
         return ()
 
 

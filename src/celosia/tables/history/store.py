@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
 from celosia.core.messages import say
+from celosia.core.plain_values import PlainValues
 from celosia.tables.history.joint import JointClasses
 
 PATIENCE = 60.0
@@ -43,7 +44,7 @@ CREATE TABLE IF NOT EXISTS releases (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class Entry(PlainValues):
     """One release, without its records: what, when, at which levels."""
 
     created: str
@@ -64,15 +65,12 @@ class Entry:
     joint: dict[str, Any] | None = field(default=None)
     """What the release was worth together with the earlier ones."""
 
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return asdict(self)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HistoryCheck:
+class HistoryCheck(PlainValues):
     """Whether a history is as it was written, and its classes are as large as promised."""
 
+    derived = ("holds",)
     releases: int
     records: int
     """Different records in all releases."""
@@ -91,10 +89,6 @@ class HistoryCheck:
     def holds(self) -> bool:
         """Whether nothing was changed, and joint classes are large or were accepted."""
         return not (self.broken or self.small or (self.below and not self.accepted))
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return {"holds": self.holds, **asdict(self)}
 
     def __str__(self) -> str:
         return say("tables.history.check", releases=self.releases, smallest=self.smallest)

@@ -41,7 +41,6 @@ class RoundedTable:
     """The largest change of a cell, totals included."""
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
         return {
             "base": self.base,
             "manner": self.manner,

@@ -71,7 +71,6 @@ class MaskingRelease(Release):
         return {"steps": [step.as_dict() for step in self.steps], "figures": self.figures}
 
     def document(self) -> Document:
-        """The report: what was done, what is promised, what risk and what use is left."""
         return report.document(
             self.guarantee,
             self.provenance,
@@ -82,7 +81,6 @@ class MaskingRelease(Release):
         )
 
     def __str__(self) -> str:
-        """The one line that matters most."""
         promise, compared = self.guarantee.promise, self.account.compared
         if compared is None:
             return say("masking.report.line", promise=promise, records=self.height)
@@ -100,12 +98,10 @@ class MaskedTable(FrameRelease, MaskingRelease):
 
     @property
     def height(self) -> int:
-        """How many rows are released."""
         return self.table.height
 
     @classmethod
     def from_parts(cls, path: Path, facts: dict[str, Any], **common: Any) -> Self:
-        """Rebuild a release from its data file and certificate."""
         text: dict[str, frames.ColumnType] = dict.fromkeys(facts["data"][TEXT], "string")
         steps = facts["measures"]["steps"]
         return cls(
@@ -128,5 +124,4 @@ class EngineMaskedTable(EngineOutput, MaskingRelease):
 
     @property
     def height(self) -> int:
-        """How many rows are released."""
         return self.rows_written

@@ -68,17 +68,13 @@ class AlphaK(SensitiveModel):
         )
 
     def promise(self) -> str:
-        """The model in words."""
         return self.named(Message("models.alpha_k.promise", alpha=self.alpha, k=self.k))
 
     def protects(self) -> str:
-        """What an attacker cannot do."""
         return Message("models.alpha_k.protects", k=self.k, alpha=self.alpha)
 
     def leaves_open(self) -> tuple[str, ...]:
-        """What the model does not protect against."""
         return (BACKGROUND, SKEWNESS, SIMILARITY)
 
     def closes(self) -> tuple[str, ...]:
-        """No person is picked out among `k`."""
         return (IDENTITY,)

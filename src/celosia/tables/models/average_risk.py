@@ -56,15 +56,12 @@ class AverageRisk(Model):
         return Message("models.average_risk.too_few_records", most=self.most, least=least)
 
     def promise(self) -> str:
-        """The model in words."""
         return Message("models.average_risk.promise", most=self.most)
 
     def protects(self) -> str:
-        """What an attacker cannot do."""
         return Message("models.average_risk.protects", most=self.most)
 
     def leaves_open(self) -> tuple[str, ...]:
-        """What the model does not protect against."""
         return (
             Message("models.average_risk.single_people"),
             HOMOGENEITY,

@@ -58,15 +58,12 @@ class BetaLikeness(SensitiveModel):
         return Verdict(satisfied, must_go)
 
     def promise(self) -> str:
-        """The model in words."""
         if self.enhanced:
             return self.named(Message("models.beta_likeness.enhanced", beta=self.beta))
         return self.named(Message("models.beta_likeness.promise", beta=self.beta))
 
     def protects(self) -> str:
-        """What an attacker cannot do."""
         return Message("models.beta_likeness.protects", factor=1 + self.beta)
 
     def leaves_open(self) -> tuple[str, ...]:
-        """What the model does not protect against."""
         return (LACKING_VALUES, PUBLIC_TABLE, SIMILARITY, IDENTITY)

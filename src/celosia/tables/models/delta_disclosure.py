@@ -84,16 +84,13 @@ class DeltaDisclosure(SensitiveModel):
         return rarest
 
     def promise(self) -> str:
-        """The model in words."""
         if self.strict:
             return self.named(Message("models.delta_disclosure.promise", delta=self.delta))
         return self.named(Message("models.delta_disclosure.lenient", delta=self.delta))
 
     def protects(self) -> str:
-        """What an attacker cannot do."""
         return Message("models.delta_disclosure.protects", factor=self._factor)
 
     def leaves_open(self) -> tuple[str, ...]:
-        """What the model does not protect against."""
         gaps = (PUBLIC_TABLE, SIMILARITY, IDENTITY)
         return gaps if self.strict else (LACKING_VALUES, *gaps)

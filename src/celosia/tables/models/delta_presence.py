@@ -83,15 +83,12 @@ class DeltaPresence(Model):
         return Message("models.delta_presence.below_lower", lower=self.lower)
 
     def promise(self) -> str:
-        """The model in words."""
         return Message("models.delta_presence.promise", lower=self.lower, upper=self.upper)
 
     def protects(self) -> str:
-        """What an attacker cannot do."""
         return Message("models.delta_presence.protects", lower=self.lower, upper=self.upper)
 
     def leaves_open(self) -> tuple[str, ...]:
-        """What the model does not protect against."""
         return (
             Message("models.delta_presence.known_members"),
             OTHER_POPULATION,

@@ -66,17 +66,13 @@ class DistinctDiversity(SensitiveModel):
         )
 
     def promise(self) -> str:
-        """The model in words."""
         return self.named(Message("models.distinct_diversity.promise", l=self.l))
 
     def protects(self) -> str:
-        """What an attacker cannot do."""
         return Message("models.distinct_diversity.protects", l=self.l)
 
     def leaves_open(self) -> tuple[str, ...]:
-        """What the model does not protect against."""
         return (DOMINANCE, BACKGROUND, SKEWNESS, SIMILARITY, IDENTITY)
 
     def closes(self) -> tuple[str, ...]:
-        """A class has several sensitive values."""
         return (HOMOGENEITY,)

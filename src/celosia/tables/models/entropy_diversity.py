@@ -141,22 +141,18 @@ class EntropyDiversity(SensitiveModel):
         )
 
     def promise(self) -> str:
-        """The model in words."""
         if self._is_estimated:
             return self.named(Message("models.entropy_diversity.grassberger", l=self.l))
         return self.named(Message("models.entropy_diversity.promise", l=self.l))
 
     def protects(self) -> str:
-        """What an attacker cannot do."""
         return Message("models.entropy_diversity.protects", l=self.l)
 
     def leaves_open(self) -> tuple[str, ...]:
-        """What the model does not protect against."""
         gaps = (BACKGROUND, SKEWNESS, SIMILARITY, IDENTITY)
         return (
             (Message("models.entropy_diversity.estimated"), *gaps) if self._is_estimated else gaps
         )
 
     def closes(self) -> tuple[str, ...]:
-        """A class has several sensitive values."""
         return (HOMOGENEITY,)

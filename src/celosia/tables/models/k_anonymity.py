@@ -50,15 +50,12 @@ class KAnonymity(Model):
         return all_or_none(classes.sizes >= self.k, classes.sizes)
 
     def promise(self) -> str:
-        """The model in words."""
         return Message("models.k_anonymity.promise", k=self.k)
 
     def protects(self) -> str:
-        """What an attacker cannot do."""
         return Message("models.k_anonymity.protects", k=self.k)
 
     def leaves_open(self) -> tuple[str, ...]:
-        """What the model does not protect against."""
         return (
             HOMOGENEITY,
             Message("models.k_anonymity.background"),
@@ -66,5 +63,4 @@ class KAnonymity(Model):
         )
 
     def closes(self) -> tuple[str, ...]:
-        """No person is picked out among `k`."""
         return (IDENTITY,)

@@ -86,7 +86,6 @@ class KMap(Model):
         return Message("models.k_map.small_table", smallest=self.smallest, promise=self.promise())
 
     def promise(self) -> str:
-        """The model in words."""
         if self.sampling_fraction is None:
             return Message("models.k_map.promise", k=self.k)
         return Message(
@@ -97,11 +96,9 @@ class KMap(Model):
         )
 
     def protects(self) -> str:
-        """What an attacker cannot do."""
         return Message("models.k_map.protects", k=self.k)
 
     def leaves_open(self) -> tuple[str, ...]:
-        """What the model does not protect against."""
         basis = OTHER_POPULATION if self.sampling_fraction is None else RANDOM_SAMPLE
         return (KNOWN_MEMBER, HOMOGENEITY, basis, ANOTHER_RELEASE)
 

@@ -63,15 +63,12 @@ class PSensitive(SensitiveModel):
         )
 
     def promise(self) -> str:
-        """The model in words."""
         return self.named(Message("models.p_sensitive.promise", p=self.p, k=self.k))
 
     def protects(self) -> str:
-        """What an attacker cannot do."""
         return Message("models.p_sensitive.protects", k=self.k, p=self.p)
 
     def leaves_open(self) -> tuple[str, ...]:
-        """What the model does not protect against."""
         return (DOMINANCE, BACKGROUND, SKEWNESS, SIMILARITY)
 
     def closes(self) -> tuple[str, ...]:

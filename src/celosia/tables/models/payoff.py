@@ -87,7 +87,6 @@ class Game(Model):
         return self.gain * chance > self.cost * (1 + TIE)
 
     def leaves_open(self) -> tuple[str, ...]:
-        """What the model does not protect against."""
         basis: tuple[str, ...] = ()
         if self.attacker == "journalist":
             estimated = self.sampling_fraction is not None
@@ -128,11 +127,9 @@ class NoAttack(Game):
         return all_or_none(~self.attacked(self.success(classes)), classes.sizes)
 
     def promise(self) -> str:
-        """The model in words."""
         return Message("models.no_attack.promise", gain=self.gain, cost=self.cost)
 
     def protects(self) -> str:
-        """What an attacker cannot do."""
         return Message("models.no_attack.protects", gain=self.gain, cost=self.cost)
 
 
@@ -182,11 +179,9 @@ class Profitable(Game):
         )
 
     def promise(self) -> str:
-        """The model in words."""
         return Message("models.profitable.promise", benefit=self.benefit, loss=self.loss)
 
     def protects(self) -> str:
-        """What an attacker cannot do."""
         return Message(
             "models.profitable.protects",
             benefit=self.benefit,

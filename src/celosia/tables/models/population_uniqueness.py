@@ -58,7 +58,6 @@ class PopulationUniqueness(Model):
         )
 
     def promise(self) -> str:
-        """The model in words."""
         return Message(
             "models.population_uniqueness.promise",
             most=self.most,
@@ -66,11 +65,9 @@ class PopulationUniqueness(Model):
         )
 
     def protects(self) -> str:
-        """What an attacker cannot do."""
         return Message("models.population_uniqueness.protects", most=self.most)
 
     def leaves_open(self) -> tuple[str, ...]:
-        """What the model does not protect against."""
         return (
             Message("models.population_uniqueness.small_classes"),
             KNOWN_MEMBER,

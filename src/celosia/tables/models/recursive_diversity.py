@@ -92,11 +92,9 @@ class RecursiveDiversity(SensitiveModel):
         )
 
     def promise(self) -> str:
-        """The model in words."""
         return self.named(Message("models.recursive_diversity.promise", c=self.c, l=self.l))
 
     def protects(self) -> str:
-        """What an attacker cannot do."""
         return Message(
             "models.recursive_diversity.protects",
             ruled_out=self.l - 2 or Message("models.shared.none"),
@@ -104,10 +102,8 @@ class RecursiveDiversity(SensitiveModel):
         )
 
     def leaves_open(self) -> tuple[str, ...]:
-        """What the model does not protect against."""
         knowledge = Message("models.recursive_diversity.background", ruled_out=self.l - 1)
         return (knowledge, SKEWNESS, SIMILARITY, IDENTITY)
 
     def closes(self) -> tuple[str, ...]:
-        """A class has several sensitive values."""
         return (HOMOGENEITY,)

@@ -93,15 +93,12 @@ class TCloseness(SensitiveModel):
             raise InputError("CEL-P024", needed=needed, column=self.column, distance=self.distance)
 
     def promise(self) -> str:
-        """The model in words."""
         return self.named(Message("models.t_closeness.promise", t=self.t, distance=self.distance))
 
     def protects(self) -> str:
-        """What an attacker cannot do."""
         return Message("models.t_closeness.protects", t=self.t)
 
     def leaves_open(self) -> tuple[str, ...]:
-        """What the model does not protect against."""
         rare = Message("models.t_closeness.rare_values")
         semantic = (Message("models.t_closeness.similarity"),)
         return (IDENTITY, rare, PUBLIC_TABLE, *(semantic if self.distance == "equal" else ()))

@@ -116,11 +116,9 @@ class DeclaredMethod(PrivateMethod):
 
     @property
     def budget(self) -> TableBudget:
-        """The epsilon and the delta."""
         return TableBudget(self.epsilon, self.delta)
 
     def declared_values(self) -> Mapping[str, tuple[Any, ...]]:
-        """The domain of a column, or else its bounds."""
         return {**(self.bounds or {}), **(self.domains or {})}
 
     def _declared(self) -> DomainDeclarations:

@@ -106,7 +106,6 @@ class SafePub(PrivateMethod):
 
     @property
     def budget(self) -> TableBudget:
-        """The epsilon and the delta."""
         return TableBudget(self.epsilon, self.delta)
 
     @property
@@ -121,7 +120,6 @@ class SafePub(PrivateMethod):
         return smallest_k(self._own_epsilon, self.delta, self.chance)
 
     def declared_values(self) -> Mapping[str, tuple[Any, ...]]:
-        """The domain of a column, or else its bounds."""
         return {**(self.bounds or {}), **(self.domains or {})}
 
     def privacy_loss(self, columns: Sequence[str]) -> Loss:

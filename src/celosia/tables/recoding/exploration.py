@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import product
 from math import gcd, inf
 from time import monotonic
@@ -11,6 +11,7 @@ from typing import Any
 
 from celosia.core.errors import InputError
 from celosia.core.messages import Message, say
+from celosia.core.plain_values import PlainValues
 from celosia.core.progress import Progress, Step, silent
 from celosia.tables.metrics import Loss, Metric
 from celosia.tables.models import Model
@@ -23,7 +24,7 @@ MOST_NODES = 200_000
 
 
 @dataclass(frozen=True, slots=True)
-class ExploredSolution:
+class ExploredSolution(PlainValues):
     """One node that meets the models within the suppression limit."""
 
     levels: Node
@@ -33,10 +34,6 @@ class ExploredSolution:
     classes: int
     average_risk: float
     highest_risk: float
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +60,6 @@ class Exploration:
         return tuple(front)
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
         return {
             "columns": list(self.columns),
             "nodes": self.nodes,

@@ -50,7 +50,6 @@ class TextAttack:
         return max(0.0, middle - half), min(1.0, middle + half)
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
         low, high = self.interval()
         return {
             "name": self.name,

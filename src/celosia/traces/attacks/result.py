@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import sqrt
-from typing import Any
 
 from celosia.core.messages import Message, say, sentence
+from celosia.core.plain_values import PlainValues
 from celosia.core.report import Block, Facts, Heading, Paragraph
 
 Z = 1.959963984540054
@@ -30,9 +30,10 @@ def wilson(successes: int, trials: int) -> tuple[float, float]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TraceAttack:
+class TraceAttack(PlainValues):
     """How many people an attack finds. No place and no person is in it."""
 
+    derived = ("share", "interval")
     name: str
     assumption: str
     """What the attacker must know."""
@@ -61,22 +62,6 @@ class TraceAttack:
         """The 95 % interval of the share."""
         return wilson(self.found, self.targets)
 
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return {
-            "name": self.name,
-            "assumption": self.assumption,
-            "mitigation": self.mitigation,
-            "targets": self.targets,
-            "found": self.found,
-            "share": self.share,
-            "interval": list(self.interval),
-            "chance": self.chance,
-            "smallest": self.smallest,
-            "left_out": self.left_out,
-            "facts": dict(self.facts),
-        }
-
     def blocks(self) -> list[Block]:
         """The attack as parts of a report."""
         facts = [
@@ -95,7 +80,6 @@ class TraceAttack:
         ]
 
     def __str__(self) -> str:
-        """The one line that matters most."""
         low, high = self.interval
         return str(
             Message(

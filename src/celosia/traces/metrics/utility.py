@@ -41,7 +41,6 @@ class TraceUtility:
     figures: dict[str, float]
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
         return dict(self.figures)
 
     def blocks(self) -> list[Block]:

@@ -153,7 +153,6 @@ class PlaceFlows(TraceMechanism):
         return reach + 1  # a flow of one person has the count 1
 
     def privacy_loss(self) -> Loss:
-        """Epsilon and delta."""
         return ApproximateLoss(self.price, self.delta)
 
     def measure(self, x: Traces, *, rng: Source) -> Measurement[Counts]:

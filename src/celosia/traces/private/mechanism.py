@@ -89,7 +89,6 @@ class TraceMechanism(Mechanism[Traces, Counts]):
         return float(self.per_person)
 
     def privacy_loss(self) -> Loss:
-        """Epsilon."""
         return PureLoss(self.price)
 
     @property

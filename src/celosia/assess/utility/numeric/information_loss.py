@@ -19,13 +19,14 @@ from celosia.assess.utility.numeric.regression import (
     regression_overlap,
 )
 from celosia.core.messages import Message, say
+from celosia.core.plain_values import PlainValues
 from celosia.core.progress import Progress, Step, silent
 
 Matrix = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class ColumnMoments:
+class ColumnMoments(PlainValues):
     """Mean and variance of a column before and after, over the cells that each table has."""
 
     column: str
@@ -57,9 +58,10 @@ class ColumnMoments:
 
 
 @dataclass(frozen=True, slots=True)
-class PairMoments:
+class PairMoments(PlainValues):
     """Covariance and correlation of two columns before and after."""
 
+    derived = ("correlation_change", "covariance_change")
     first: str
     second: str
     covariance_before: float
@@ -79,16 +81,9 @@ class PairMoments:
             return None
         return abs(self.covariance_after / self.covariance_before - 1)
 
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return asdict(self) | {
-            "correlation_change": self.correlation_change,
-            "covariance_change": self.covariance_change,
-        }
-
 
 @dataclass(frozen=True, slots=True)
-class Moments:
+class Moments(PlainValues):
     """What a table of amounts says by its first two moments, before and after."""
 
     columns: tuple[ColumnMoments, ...]
@@ -121,7 +116,6 @@ class Moments:
         return float(np.abs(after - before).sum() / before.sum())
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
         variance = self.variance_change
         return {
             "columns": [each.as_dict() for each in self.columns],
@@ -217,7 +211,7 @@ BINS = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Marginal:
+class Marginal(PlainValues):
     """Distances between a column before and after, in [0, 1]; 0 means the same distribution."""
 
     column: str
@@ -225,10 +219,6 @@ class Marginal:
     total_variation: float
     kolmogorov: float | None
     """The greatest difference of the distribution functions; None for categories."""
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return asdict(self)
 
     def __str__(self) -> str:
         last = "" if self.kolmogorov is None else f", Kolmogorov-Smirnov {self.kolmogorov:.4f}"
@@ -304,7 +294,7 @@ def _counts(values: NDArray[np.float64], edges: NDArray[np.float64]) -> NDArray[
 
 
 @dataclass(frozen=True, slots=True)
-class Loss:
+class Loss(PlainValues):
     """The information lost in amounts, record by record."""
 
     il1s: float
@@ -313,10 +303,6 @@ class Loss:
     """Sum of squares of the changes over that around the means (SSE/SST), columns standardised."""
     cells: int
     """Cells with a value in both tables; the others, and columns without spread, are left out."""
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return asdict(self)
 
     def __str__(self) -> str:
         return say("assess.line.loss", il1s=self.il1s, squares=self.squares)
@@ -355,9 +341,10 @@ def information_loss(tables: AlignedTables) -> Loss:
 
 
 @dataclass(frozen=True, slots=True)
-class NumericUtility:
+class NumericUtility(PlainValues):
     """What a masked or synthetic table is still good for."""
 
+    derived = ("total_variation",)
     marginals: tuple[Marginal, ...]
     propensity: Propensity
     moments: Moments | None
@@ -370,17 +357,6 @@ class NumericUtility:
     def total_variation(self) -> float:
         """Mean over the columns."""
         return float(np.mean([each.total_variation for each in self.marginals]))
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return {
-            "marginals": [each.as_dict() for each in self.marginals],
-            "total_variation": self.total_variation,
-            "propensity": self.propensity.as_dict(),
-            "moments": None if self.moments is None else self.moments.as_dict(),
-            "loss": None if self.loss is None else self.loss.as_dict(),
-            "regressions": [each.as_dict() for each in self.regressions],
-        }
 
     def __str__(self) -> str:
         parts = [] if self.loss is None else [str(self.loss)]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import combinations_with_replacement
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from celosia.assess.alignment import AlignedTables
 from celosia.assess.linkage.distance import standardise
 from celosia.core.messages import say
+from celosia.core.plain_values import PlainValues
 
 MOST_CATEGORIES = 50
 """Of a column, the categories with a term of their own; rarer ones share one."""
@@ -23,9 +24,10 @@ Matrix = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class Propensity:
+class Propensity(PlainValues):
     """How well a logistic regression tells the two tables apart."""
 
+    derived = ("ratio",)
     pmse: float
     """Mean squared difference of the scores from the share of masked records."""
     expected: float
@@ -42,10 +44,6 @@ class Propensity:
         record, more where the tables differ.
         """
         return self.pmse / self.expected if self.expected else 0.0
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return asdict(self) | {"ratio": self.ratio}
 
     def __str__(self) -> str:
         return say("assess.line.propensity", pmse=self.pmse, ratio=self.ratio)

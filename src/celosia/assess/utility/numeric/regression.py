@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from celosia.assess.alignment import AlignedTables
 from celosia.core.errors import InputError
 from celosia.core.messages import Message, say
 from celosia.core.numbers import real
+from celosia.core.plain_values import PlainValues
 
 Matrix = NDArray[np.float64]
 
@@ -34,9 +35,10 @@ class Regression:
 
 
 @dataclass(frozen=True, slots=True)
-class Coefficient:
+class Coefficient(PlainValues):
     """One coefficient with its intervals, before and after."""
 
+    derived = ("overlap",)
     term: str
     """The column; of a category, its place among the values: values are not shown."""
     before: float
@@ -58,13 +60,9 @@ class Coefficient:
             return 1.0 if common >= 0 else 0.0
         return (common / lengths[0] + common / lengths[1]) / 2
 
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return asdict(self) | {"overlap": self.overlap}
-
 
 @dataclass(frozen=True, slots=True)
-class RegressionOverlap:
+class RegressionOverlap(PlainValues):
     """A regression before and after."""
 
     regression: Regression
@@ -77,7 +75,6 @@ class RegressionOverlap:
         return float(np.mean([each.overlap for each in self.coefficients]))
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
         return {
             "regression": str(self.regression),
             "confidence": self.confidence,

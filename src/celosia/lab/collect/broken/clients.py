@@ -130,7 +130,6 @@ class BrokenSaltedHash(BrokenProtocol):
 
     @property
     def claimed(self) -> float:
-        """1."""
         return 1.0
 
     @property

@@ -43,7 +43,6 @@ class BrokenHalfDebias(BrokenProtocol):
 
     @property
     def claimed(self) -> float:
-        """1."""
         return 1.0
 
     @property
@@ -58,7 +57,6 @@ class BrokenHalfDebias(BrokenProtocol):
         return (spoiled - users / width) * (width / (width - 1))
 
     def measure(self, *, rng: Source, runs: int) -> float:
-        """The mean over runs."""
         made = HadamardCountMean(epsilon=self.epsilon, hashes=16, width=self.width)
         found = []
         for _ in range(runs):
@@ -89,7 +87,6 @@ class BrokenTotalDebias(BrokenProtocol):
 
     @property
     def claimed(self) -> float:
-        """1."""
         return 1.0
 
     @property

@@ -66,7 +66,6 @@ class BrokenRescaling(BrokenProtocol):
         return self.real + generator(rng).normal(0, self.noise, self.different)
 
     def measure(self, *, rng: Source, runs: int) -> float:
-        """The mean over runs."""
         real, few = self.real, slice(0, self.common)
         found = []
         for _ in range(runs):

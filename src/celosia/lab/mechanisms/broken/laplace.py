@@ -30,7 +30,6 @@ class BrokenHalfScaleLaplace(BrokenMechanism):
 
     @property
     def true_epsilon(self) -> float:
-        """2 epsilon."""
         return 2 * self.epsilon
 
     @property
@@ -39,7 +38,6 @@ class BrokenHalfScaleLaplace(BrokenMechanism):
         return np.array([1.0]), np.array([0.0])
 
     def run(self, data: Floats, *, rng: Source, size: int) -> Floats:
-        """`size` noisy answers."""
         return float(data[0]) + laplace(1 / (2 * self.epsilon), size, rng)
 
     def event(self, outputs: NDArray[Any]) -> Flags:
@@ -66,7 +64,6 @@ class BrokenFloatLaplace(BrokenMechanism):
 
     @property
     def true_epsilon(self) -> float:
-        """Without limit."""
         return inf
 
     @property
@@ -75,7 +72,6 @@ class BrokenFloatLaplace(BrokenMechanism):
         return np.array([0.0]), np.array([1.0])
 
     def run(self, data: Floats, *, rng: Source, size: int) -> Floats:
-        """`size` noisy answers."""
         return float(data[0]) + laplace(1 / self.epsilon, size, rng)
 
     def event(self, outputs: NDArray[Any]) -> Flags:
@@ -114,7 +110,6 @@ class BrokenNoisyMax(BrokenMechanism):
 
     @property
     def true_epsilon(self) -> float:
-        """2 epsilon."""
         return 2 * self.epsilon
 
     @property

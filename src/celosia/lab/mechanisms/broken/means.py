@@ -71,7 +71,6 @@ class BrokenExactCountMean(_BrokenMean):
 
     @property
     def true_epsilon(self) -> float:
-        """Without limit."""
         return inf
 
     @property
@@ -80,7 +79,6 @@ class BrokenExactCountMean(_BrokenMean):
         return np.array([self.lower]), np.array([self.lower, self.upper])
 
     def run(self, data: Floats, *, rng: Source, size: int) -> Floats:
-        """`size` means."""
         return self.raw(data, rng=rng, size=size)
 
     def event(self, outputs: NDArray[Any]) -> Flags:
@@ -114,7 +112,6 @@ class BrokenResampledMean(_BrokenMean):
 
     @property
     def true_epsilon(self) -> float:
-        """2 epsilon."""
         return 2 * self.epsilon
 
     @property
@@ -124,7 +121,6 @@ class BrokenResampledMean(_BrokenMean):
         return copies, np.append(copies, self.upper)
 
     def run(self, data: Floats, *, rng: Source, size: int) -> Floats:
-        """`size` means in the range."""
         found = self.raw(data, rng=rng, size=size)
         (outside,) = np.nonzero((found < self.lower) | (found > self.upper))
         while outside.size:
@@ -181,7 +177,6 @@ class BrokenClampedMean(_BrokenMean):
         return np.array([self.upper, self.lower]), np.array([self.upper])
 
     def run(self, data: Floats, *, rng: Source, size: int) -> Floats:
-        """`size` means in the range."""
         found = self.raw(data, rng=rng, size=size)
         if data.size == 0:
             end, side = uniform(size, rng) < exp(-self.epsilon / 2), uniform(size, rng) < 0.5
@@ -254,7 +249,6 @@ class BrokenNoisyCountMean(_BrokenMean):
         return np.array([self.upper]), np.empty(0)
 
     def run(self, data: Floats, *, rng: Source, size: int) -> Floats:
-        """`size` means."""
         total = data.sum() + laplace(self.scale, size, rng)
         count = data.size + laplace(2 / self.epsilon, size, rng)
         many = count > 1

@@ -141,7 +141,6 @@ class BrokenSparseStoddard(_BrokenPattern):
 
     @property
     def true_epsilon(self) -> float:
-        """Without limit."""
         return inf
 
 
@@ -164,7 +163,6 @@ class BrokenSparseChen(_BrokenPattern):
 
     @property
     def true_epsilon(self) -> float:
-        """Without limit."""
         return inf
 
 
@@ -192,7 +190,6 @@ class BrokenSparseRoth(BrokenMechanism):
 
     @property
     def true_epsilon(self) -> float:
-        """Without limit."""
         return inf
 
     @property

@@ -28,14 +28,21 @@ class GraphWorkbench(Workbench):
         name="graphs",
         title="Graphs",
         steps=(
-            WorkStep(name="method", title="Method", icon="tune"),
-            WorkStep(name="result", title="Before and after", icon="compare"),
-            WorkStep(name="attacks", title="Attacks", icon="gpp_bad"),
+            WorkStep("method", "Method", "tune"),
+            WorkStep("result", "Before and after", "compare"),
+            WorkStep("attacks", "Attacks", "gpp_bad"),
         ),
         first="method",
         prepare=jobs.prepare,
         samples=model.SAMPLES,
         size=_size,
+        heading="Publish a network",
+        about="A network without names can still be re-identified by the number of contacts of "
+        "a person and by the edges among them. See how each method changes the graph, "
+        "which vertices are still found, and what utility is left.",
+        bring="Bring a network",
+        kinds="An edge list (two names on each line, as text or CSV), GraphML, GML, Pajek or "
+        "node-link JSON. Directions, loops and repeated edges are taken away, and counted.",
         suffixes=model.SUFFIXES,
     )
 
@@ -45,19 +52,7 @@ class GraphWorkbench(Workbench):
         return list(self.state.get("edge_attributes", ()))
 
 
-@page("/graphs", "Graphs", door="/graphs")
-def graphs_start() -> None:
-    """Show the samples, the place for a file, and earlier work."""
-    start_page(
-        GraphWorkbench.door,
-        title="Publish a network",
-        about="A network without names can still be re-identified by the number of contacts of "
-        "a person and by the edges among them. See how each method changes the graph, "
-        "which vertices are still found, and what utility is left.",
-        bring="Bring a network",
-        kinds="An edge list (two names on each line, as text or CSV), GraphML, GML, Pajek or "
-        "node-link JSON. Directions, loops and repeated edges are taken away, and counted.",
-    )
+start_page(GraphWorkbench.door)
 
 
 @page("/graphs/{work_id}", "Graphs", door="/graphs")

@@ -8,7 +8,6 @@ from typing import Any
 from celosia.studio.language import n_
 from celosia.studio.mask import jobs
 from celosia.studio.mask.model import SAMPLES
-from celosia.studio.shell import page
 from celosia.studio.workbench import Door, Workbench, WorkStep, start_page
 
 
@@ -23,16 +22,23 @@ class MaskWorkbench(Workbench):
         name="mask",
         title="Mask and synthesise",
         steps=(
-            WorkStep(name="columns", title="Columns", icon="view_column"),
-            WorkStep(name="recipe", title="Recipe", icon="format_list_numbered"),
-            WorkStep(name="result", title="Result", icon="compare"),
-            WorkStep(name="map", title="Map of variants", icon="scatter_plot"),
-            WorkStep(name="/synthesise/{work}", title="Synthesise", icon="auto_awesome"),
+            WorkStep("columns", "Columns", "view_column"),
+            WorkStep("recipe", "Recipe", "format_list_numbered"),
+            WorkStep("result", "Result", "compare"),
+            WorkStep("map", "Map of variants", "scatter_plot"),
+            WorkStep("/synthesise/{work}", "Synthesise", "auto_awesome"),
         ),
         first="recipe",
         prepare=jobs.prepare,
         samples=SAMPLES,
         size=_size,
+        heading="Mask or synthesise a table",
+        about="Masking perturbs cells (noise, swapping, microaggregation) instead of "
+        "generalising them; synthesis generates rows like the real ones. For both, the "
+        "studio measures the remaining risk and the utility.",
+        bring="Bring a table",
+        kinds="CSV with any delimiter, Excel, Parquet, JSON lines, SPSS, Stata or SAS; one record "
+        "for each person.",
     )
 
     @property
@@ -46,16 +52,4 @@ class MaskWorkbench(Workbench):
         return [each["name"] for each in self.columns if each["role"] != "identifier"]
 
 
-@page("/mask", "Mask and synthesise", door="/mask")
-def mask_start() -> None:
-    """Show the samples, the place for a file, and earlier work."""
-    start_page(
-        MaskWorkbench.door,
-        title="Mask or synthesise a table",
-        about="Masking perturbs cells (noise, swapping, microaggregation) instead of "
-        "generalising them; synthesis generates rows like the real ones. For both, the "
-        "studio measures the remaining risk and the utility.",
-        bring="Bring a table",
-        kinds="CSV with any delimiter, Excel, Parquet, JSON lines, SPSS, Stata or SAS; one record "
-        "for each person.",
-    )
+start_page(MaskWorkbench.door)

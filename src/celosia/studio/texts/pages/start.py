@@ -40,30 +40,25 @@ class TextWorkbench(Workbench):
         name="texts",
         title="Documents",
         steps=(
-            WorkStep(name="find", title="What was found", icon="search"),
-            WorkStep(name="review", title="Review", icon="visibility"),
-            WorkStep(name="result", title="Published texts", icon="article"),
+            WorkStep("find", "What was found", "search"),
+            WorkStep("review", "Review", "visibility"),
+            WorkStep("result", "Published texts", "article"),
         ),
         first="find",
         prepare=jobs.prepare,
         samples=jobs.SAMPLES,
         size=_size,
-        suffixes=jobs.SUFFIXES,
-    )
-
-
-@page("/texts", "Documents", door="/texts")
-def texts_start() -> None:
-    """Show the samples, the place for a file, and earlier work."""
-    start_page(
-        TextWorkbench.door,
-        title="Publish documents",
+        heading="Publish documents",
         about="Names, numbers, dates and places in documents identify people. See what is found, "
         "choose what is published in its place, and take new files in which nothing of it is left.",
         bring="Bring a document",
         kinds="Text, Markdown, HTML, JSON, CSV, DOCX or PDF. Hidden content, comments and metadata "
         "are not in the new files.",
+        suffixes=jobs.SUFFIXES,
     )
+
+
+start_page(TextWorkbench.door)
 
 
 @page("/texts/{work_id}", "Documents", door="/texts")

@@ -257,7 +257,6 @@ class Mdav(JointMicroaggregation):
     block: int | None = parameter(None, least=2 * SMALLEST)
 
     def check(self) -> None:
-        """Refuse blocks that are too small for groups of k."""
         check_block(self.block, self.k)
 
     def groups(self, matrix: NDArray[np.float64], *, progress: Progress) -> NDArray[np.int64]:
@@ -281,7 +280,6 @@ class RefinedMdav(JointMicroaggregation):
     block: int | None = parameter(None, least=2 * SMALLEST)
 
     def check(self) -> None:
-        """Refuse blocks that are too small for groups of k."""
         check_block(self.block, self.k)
 
     def groups(self, matrix: NDArray[np.float64], *, progress: Progress) -> NDArray[np.int64]:

@@ -102,7 +102,6 @@ class SearchTrace:
         return sum(tally.checked for tally in self.tallies)
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
         values = asdict(self)
         values["best"] = asdict(self.best)
         values["nodes"] = self.nodes

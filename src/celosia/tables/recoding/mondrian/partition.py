@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from celosia.core.messages import counted
+from celosia.core.plain_values import PlainValues
 from celosia.tables.coded_table import CodedColumn
 from celosia.tables.metrics.loss import LossScale
 from celosia.tables.recoding.mondrian.axis import Axis
@@ -130,17 +131,13 @@ def released_columns(partition: Partition, columns: Sequence[CodedColumn]) -> li
 
 
 @dataclass(frozen=True, slots=True)
-class PartitionLoss:
+class PartitionLoss(PlainValues):
     """What a partition costs, comparable with the loss of a node of the lattice."""
 
     total: float
     """Information lost, in [0, 1]: 0 is the raw table, 1 tells nothing."""
     columns: dict[str, float]
     """The loss of each column."""
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return asdict(self)
 
     def __str__(self) -> str:
         return f"loss {self.total:.3%}"
