@@ -162,7 +162,7 @@ def methods_page() -> str:
 
 def _method_entry(name: str, kind: type[Any]) -> Iterator[str]:
     """One method: what it does, and a row for each parameter."""
-    from celosia.core.catalogue import read_family  # the package is imported late
+    from celosia.core.messages import read_family  # the package is imported late
     from celosia.core.methods import allowed, help_of, parameters
 
     words = read_family("methods").get(name, {})

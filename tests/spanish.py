@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from celosia.core.catalogue import read_family
+from celosia.core.messages import read_family
 
 
 def english_in(page: str, *families: str) -> set[str]:

@@ -24,8 +24,8 @@ from celosia.collect.registry import (
     protocol_text,
     save_protocol,
 )
-from celosia.core.catalogue import read_family
 from celosia.core.errors import InputError
+from celosia.core.messages import read_family
 from celosia.core.methods import help_of, parameters
 from celosia.core.notation import method_from_text
 

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import pytest
 
 import celosia
-from celosia.core.catalogue import FAMILIES, explanation, explanations, read_family
+from celosia.core.catalogue import explanation, explanations
 from celosia.core.errors import InputError
-from celosia.core.messages import LANGUAGES
+from celosia.core.messages import FAMILIES, LANGUAGES, read_family
 
 SOURCE = Path(celosia.__file__).parent
 ERROR = re.compile(r"CEL-[A-Z]\d{3}(\.\w+)?")

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from celosia import InputError
-from celosia.core.catalogue import read_family
+from celosia.core.messages import read_family
 from celosia.core.progress import Progress
 from celosia.lab import Row, Study, find, register, registry, studies
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from celosia import mechanisms
-from celosia.core.catalogue import read_family
 from celosia.core.errors import InputError
+from celosia.core.messages import read_family
 from celosia.core.methods import help_of, parameters
 from celosia.core.neighbours import CHANGE_ONE
 from celosia.mechanisms import Grid, Laplace, Mechanism, SparseVector

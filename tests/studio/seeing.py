@@ -11,7 +11,7 @@ from typing import Any
 
 from playwright.sync_api import Page
 
-from celosia.core.catalogue import FAMILIES, read_family
+from celosia.core.messages import FAMILIES, read_family
 from celosia.studio import language
 
 STYLE = (Path(language.__file__).parent / "assets" / "studio.css").read_text("utf-8")

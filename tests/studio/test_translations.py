@@ -13,10 +13,9 @@ import pytest
 from babel.messages.catalog import Message
 from babel.messages.pofile import read_po
 
-from celosia.core.catalogue import FAMILIES, read_family
 from celosia.core.errors import InputError
+from celosia.core.messages import FAMILIES, did_you_mean, read_family
 from celosia.core.messages import Message as CelosiaMessage
-from celosia.core.messages import did_you_mean
 from celosia.studio import language
 from celosia.studio.doors import DOORS
 from celosia.studio.language import _, chosen, n_

@@ -11,8 +11,7 @@ import polars as pl
 import pytest
 
 from celosia import KAnonymity, Seeded, datasets
-from celosia.core.catalogue import read_family
-from celosia.core.messages import speaking
+from celosia.core.messages import read_family, speaking
 from celosia.core.report import Document
 from celosia.tables import Intervals, Mask, Schema, exploration_report, explore, publish
 from celosia.tables.magnitude import MinimumFrequency, magnitude_table, protect

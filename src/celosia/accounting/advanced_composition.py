@@ -11,8 +11,7 @@ import numpy as np
 
 from celosia.accounting.amounts import check_chance, check_epsilon, check_times
 from celosia.core.errors import InputError
-from celosia.core.methods import Parameter, checked
-from celosia.core.plain_values import PlainValues
+from celosia.core.methods import Parameter, PlainValues, checked
 
 
 @dataclass(frozen=True, slots=True)

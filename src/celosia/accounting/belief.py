@@ -11,7 +11,7 @@ from typing import Any
 from celosia.accounting.amounts import MARGIN, delta_amount, epsilon_amount, share_amount
 from celosia.core.errors import PrivacyError
 from celosia.core.messages import Message, say
-from celosia.core.plain_values import PlainValues
+from celosia.core.methods import PlainValues
 
 USUAL_DELTA = Fraction(1, 10**6)
 """The largest delta that is accepted without a warning where the number of people is private."""

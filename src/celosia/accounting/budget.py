@@ -16,8 +16,8 @@ from celosia.accounting.group_privacy import convert
 from celosia.accounting.losses import Loss
 from celosia.core.errors import BudgetExceeded, InputError
 from celosia.core.messages import say
+from celosia.core.methods import PlainValues
 from celosia.core.neighbours import Neighbours
-from celosia.core.plain_values import PlainValues
 
 
 @dataclass(frozen=True, slots=True)

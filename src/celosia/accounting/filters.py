@@ -32,9 +32,9 @@ from celosia.accounting.noise_losses import (
 )
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.messages import Language, Message, did_you_mean
+from celosia.core.methods import PlainValues
 from celosia.core.neighbours import ADD_REMOVE, Neighbours
 from celosia.core.numbers import exact
-from celosia.core.plain_values import PlainValues
 
 EPSILON, DELTA, RHO, SQUARES = "epsilon", "delta", "rho", "squares"
 

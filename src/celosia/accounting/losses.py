@@ -25,8 +25,8 @@ from celosia.accounting.amounts import (
 )
 from celosia.core.errors import InputError
 from celosia.core.messages import Message
+from celosia.core.methods import PlainValues
 from celosia.core.numbers import exact
-from celosia.core.plain_values import PlainValues
 
 if TYPE_CHECKING:
     from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution

@@ -16,8 +16,8 @@ from celosia.accounting.advanced_composition import (
 )
 from celosia.accounting.amounts import MARGIN, count_amount, delta_amount, epsilon_amount
 from celosia.core.messages import Message, say
+from celosia.core.methods import PlainValues
 from celosia.core.numbers import exact
-from celosia.core.plain_values import PlainValues
 
 MOST_RELEASES = 10**6
 SURELY = 1 - 2 * float(MARGIN)

@@ -14,7 +14,7 @@ from celosia.assess.linkage import distance_linkage, interval_disclosure, rank_l
 from celosia.assess.utility.numeric import information_loss, marginals, moments, propensity
 from celosia.core.errors import InputError
 from celosia.core.messages import Message, did_you_mean, say
-from celosia.core.plain_values import PlainValues
+from celosia.core.methods import PlainValues
 from celosia.core.progress import Progress, Step, silent
 from celosia.frames import TableLike, as_frame
 

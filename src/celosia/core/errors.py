@@ -11,7 +11,7 @@ from fractions import Fraction
 from pathlib import PurePath
 from typing import ClassVar, Self
 
-from celosia.core.messages import Language, Message, current, fill, render
+from celosia.core.messages import Language, Message, current, fill, part_template, render
 
 
 class CelosiaError(Exception):
@@ -62,8 +62,6 @@ class CelosiaError(Exception):
 
     def part(self, name: str, into: Language | None = None) -> str:
         """One part of the message (`what`, `why`, `fix`) or its `title`, in a language."""
-        from celosia.core.catalogue import part_template  # read when it is said
-
         wanted = into or current()
         if name in self.texts:
             text = self.texts[name]

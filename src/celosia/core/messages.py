@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from difflib import get_close_matches
 from fractions import Fraction
-from functools import reduce
+from functools import cache, reduce
 from typing import Any, Literal, Self, get_args
 
 Language = Literal["en", "es"]
@@ -107,8 +107,6 @@ def speaking(into: Language | None) -> Iterator[None]:
 
 
 def _text(key: str, fields: Mapping[str, object], into: Language) -> str:
-    from celosia.core.catalogue import template  # read when something is said
-
     return fill(template(key, into), fields, into)
 
 
@@ -291,3 +289,66 @@ def number(value: float, form: str = ",") -> str:
     ('1,200', '12.5%')
     """
     return say("reports.number", value=value, form=form)
+
+
+FAMILIES = {
+    "accounting": "B",
+    "assess": "A",
+    "cli": "",
+    "collect": "R",
+    "datasets": "D",
+    "engines": "E",
+    "frames": "F",
+    "general": "CIX",
+    "graphs": "G",
+    "lab": "L",
+    "logs": "U",
+    "masking": "VY",
+    "mechanisms": "M",
+    "queries": "Q",
+    "reports": "",
+    "sketches": "K",
+    "studio": "W",
+    "tables": "HPST",
+    "traces": "J",
+    "texts": "N",
+    "methods": "",
+    "models": "",
+    "words": "",
+}
+"""Each file with the letters of its error codes."""
+
+_FILES = {letter: name for name, letters in FAMILIES.items() for letter in letters}
+
+
+def template(key: str, into: Language) -> str:
+    """The template of a message that is no error: the key names its file and its table."""
+    family, _, name = key.partition(".")
+    entry: Any = read_family(family)
+    for part in name.split("."):
+        entry = entry[part]
+    return in_language(entry["text"], into)
+
+
+def part_template(key: str, part: str, into: Language) -> str:
+    """One part (`what`, `why`, `fix`, `title`) of the message of an error; empty if it has none."""
+    code, _, variant = key.partition(".")
+    entry = read_family(_FILES[code[4]])[code]
+    found = (entry[variant].get(part) if variant else None) or entry.get(part)
+    return "" if found is None else in_language(found, into)
+
+
+def in_language(texts: Mapping[str, str], into: Language) -> str:
+    """The text in a language, or in English where it has no other."""
+    return texts.get(into) or texts["en"]
+
+
+@cache
+def read_family(name: str) -> dict[str, Any]:
+    """One file of the catalogue."""
+    import tomllib  # neither is needed before something is said
+    from importlib.resources import files
+
+    return tomllib.loads(
+        files("celosia.core.catalogue").joinpath(f"{name}.toml").read_text("utf-8")
+    )

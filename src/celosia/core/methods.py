@@ -19,7 +19,7 @@ from types import NoneType, UnionType
 from typing import Any, ClassVar, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from celosia.core.errors import InputError
-from celosia.core.messages import Message, did_you_mean
+from celosia.core.messages import Message, did_you_mean, read_family
 from celosia.core.numbers import exact, real, whole
 
 Kind = Literal[
@@ -299,8 +299,6 @@ def allowed(declared: Parameter) -> str:
 
 def help_of(method: str, name: str) -> str:
     """What a parameter of a method is, in one line; shared by methods that do not say their own."""
-    from celosia.core.catalogue import read_family  # read when it is said
-
     known = read_family("methods")
     if name in known.get(method, {}):
         return Message(f"methods.{method}.{name}")
@@ -384,16 +382,44 @@ def unknown_method(known: Mapping[str, Any], name: Any, what: str = "method") ->
     )
 
 
+class PlainValues:
+    """A dataclass that can be told as plain values: numbers, texts, lists and dictionaries.
+
+    What `repr` leaves out, such as arrays and cells, is left out here too.
+
+    >>> from dataclasses import dataclass, field
+    >>> @dataclass(frozen=True, slots=True)
+    ... class Share(PlainValues):
+    ...     derived = ("share",)
+    ...     found: tuple[int, ...]
+    ...     of: int
+    ...     secret: str = field(repr=False)
+    ...     @property
+    ...     def share(self) -> float:
+    ...         return len(self.found) / self.of
+    >>> Share((3, 5), 8, "x").as_dict()
+    {'found': [3, 5], 'of': 8, 'share': 0.25}
+    """
+
+    __slots__ = ()
+    derived: ClassVar[tuple[str, ...]] = ()
+    """Properties that are told after the fields."""
+
+    def as_dict(self) -> dict[str, Any]:
+        this: Any = self
+        names = [each.name for each in fields(this) if each.repr]
+        return {name: plain(getattr(self, name)) for name in (*names, *self.derived)}
+
+
 def plain(value: Any) -> Any:
-    """A parameter as JSON and TOML can write it."""
-    if isinstance(value, Method):
+    """A parameter or a result as JSON and TOML can write it."""
+    if isinstance(value, Method | PlainValues):
         return value.as_dict()
     if isinstance(value, Fraction):
-        if value.denominator == 1:
-            return int(value)
-        return float(value) if exact(float(value)) == value else str(value)
+        near = int(value) if value.denominator == 1 else float(value)
+        return near if exact(near) == value else str(value)
     if isinstance(value, Mapping):
         return {key: plain(each) for key, each in value.items()}
-    if isinstance(value, Sequence) and not isinstance(value, str):
+    if isinstance(value, Sequence) and not isinstance(value, str | bytes):
         return [plain(each) for each in value]
     return value

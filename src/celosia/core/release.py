@@ -21,11 +21,10 @@ from importlib.metadata import distribution
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self, overload
 
-from celosia.core.catalogue import FAMILIES, template
 from celosia.core.errors import InputError
 from celosia.core.files import replacing
-from celosia.core.messages import LANGUAGES, Message, say
-from celosia.core.plain_values import PlainValues
+from celosia.core.messages import FAMILIES, LANGUAGES, Message, say, template
+from celosia.core.methods import PlainValues
 
 if TYPE_CHECKING:
     from celosia.core.report import Document

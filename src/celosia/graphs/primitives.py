@@ -12,8 +12,8 @@ from typing import Literal
 import numpy as np
 
 from celosia.core.errors import InputError
+from celosia.core.methods import PlainValues
 from celosia.core.numbers import whole
-from celosia.core.plain_values import PlainValues
 from celosia.graphs.graph import Graph
 
 Pair = tuple[int, int]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
 from celosia.core.messages import Message, say
-from celosia.core.plain_values import PlainValues
+from celosia.core.methods import PlainValues
 from celosia.core.progress import Progress, Step
 from celosia.core.randomness import Source
 from celosia.core.release import Release

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from celosia.core.messages import Message, say
-from celosia.core.plain_values import PlainValues
+from celosia.core.methods import PlainValues
 from celosia.lab.tolerance import Cell
 
 VALUES = {"yes": "lab.value.yes", "no": "lab.value.no", "none": "lab.value.none"}

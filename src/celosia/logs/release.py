@@ -13,7 +13,7 @@ import polars as pl
 from celosia import frames
 from celosia.core.errors import InputError
 from celosia.core.messages import say
-from celosia.core.plain_values import PlainValues
+from celosia.core.methods import PlainValues
 from celosia.core.release import Release
 from celosia.core.report import Document
 from celosia.logs import report

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from celosia.core.messages import say
-from celosia.core.plain_values import PlainValues
+from celosia.core.methods import PlainValues
 from celosia.core.randomness import Source
 from celosia.logs.arrays import people_per_item
 from celosia.logs.attacks.result import LogAttack
@@ -20,7 +20,7 @@ KNOWN = (1, 2, 3, 4)
 
 
 @dataclass(frozen=True, slots=True)
-class ThresholdRow:
+class ThresholdRow(PlainValues):
     """What a threshold of k persons keeps."""
 
     k: int

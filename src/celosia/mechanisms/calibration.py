@@ -18,7 +18,7 @@ from celosia.accounting.belief import (
 )
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.messages import Message, say
-from celosia.core.plain_values import PlainValues
+from celosia.core.methods import PlainValues
 from celosia.mechanisms import parameters
 from celosia.mechanisms.mechanism import DIGITS, Mechanism
 

@@ -36,7 +36,7 @@ from sqlglot import exp
 
 from celosia.accounting.ledger.store import parse_location
 from celosia.core.errors import InputError
-from celosia.core.plain_values import PlainValues
+from celosia.core.methods import PlainValues
 from celosia.core.release import installed_version
 from celosia.engines.sql import DuckDBEngine
 from celosia.queries import catalogue

@@ -21,13 +21,13 @@ from celosia.assess.risk.combinations import (
 )
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.messages import quoted_names
-from celosia.core.plain_values import PlainValues
+from celosia.core.methods import PlainValues
 from celosia.tables.options import PublishOptions
 from celosia.tables.schema import Role, Schema
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RawColumn:
+class RawColumn(PlainValues):
     """A column that is published as it is."""
 
     name: str

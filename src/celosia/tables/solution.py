@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 from celosia.core.messages import Message, number, say, sentence
-from celosia.core.plain_values import PlainValues
+from celosia.core.methods import PlainValues
 from celosia.core.release import Provenance
 from celosia.core.release_report import seed_text
 from celosia.core.report import Block, Details, Facts, Heading, Paragraph
@@ -18,7 +18,7 @@ from celosia.tables.units import UnitOutcome
 
 
 @dataclass(frozen=True, slots=True)
-class ColumnOutcome:
+class ColumnOutcome(PlainValues):
     """How far one quasi-identifier was generalised, and what that and suppression cost it."""
 
     name: str

@@ -18,7 +18,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
-from celosia.core.plain_values import PlainValues
+from celosia.core.methods import PlainValues
 from celosia.frames import encode
 from celosia.tables.models.classes import Classes, Histogram, SensitiveColumn
 from celosia.tables.models.units import PARTS, UnitValues, unit_classes

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.messages import say
-from celosia.core.plain_values import PlainValues
+from celosia.core.methods import PlainValues
 from celosia.frames import as_frame, as_text
 from celosia.tables.coded_table import CodedSensitive, CodedTable, code_sensitive
 from celosia.tables.hierarchies import ROOT
@@ -27,7 +27,7 @@ from celosia.tables.units import CodedUnits, code_units
 
 
 @dataclass(frozen=True, slots=True)
-class ModelCheck:
+class ModelCheck(PlainValues):
     """What one model says of a release."""
 
     promise: str

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from celosia.assess.recognisers import KINDS, ROLES
-from celosia.core.plain_values import PlainValues
+from celosia.core.methods import PlainValues
 from celosia.texts.detection.run import FoundTexts
 
 

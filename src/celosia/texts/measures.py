@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from celosia.assess.recognisers import KINDS
-from celosia.core.plain_values import PlainValues
+from celosia.core.methods import PlainValues
 from celosia.texts.documents import Finding
 
 WEIGHTS = {"direct": 1.0, "quasi": 0.3, "confidential": 0.3}

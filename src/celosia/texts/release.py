@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Self
 
 from celosia.core.errors import InputError
 from celosia.core.files import replacing
-from celosia.core.plain_values import PlainValues
+from celosia.core.methods import PlainValues
 from celosia.core.pseudonyms.keys import Key
 from celosia.core.release import Guarantee, KeptMessages, Provenance, Release, certificate_path
 from celosia.core.report import Document as ReportDocument

@@ -18,7 +18,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from celosia.core.errors import InputError, PrivacyError
-from celosia.core.plain_values import PlainValues
+from celosia.core.methods import PlainValues
 
 if TYPE_CHECKING:
     from celosia.texts.detection.run import FoundTexts

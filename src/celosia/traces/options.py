@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from celosia.core.errors import InputError
-from celosia.core.methods import Parameter, checked
-from celosia.core.plain_values import PlainValues
+from celosia.core.methods import Parameter, PlainValues, checked
 from celosia.traces.points import PERIODS
 
 _TRIM = Parameter(name="trim", kind="number", least=0, most=100_000, start=200)

@@ -10,7 +10,7 @@ import polars as pl
 
 from celosia import frames
 from celosia.core.messages import say
-from celosia.core.plain_values import PlainValues
+from celosia.core.methods import PlainValues
 from celosia.core.release import Release
 from celosia.core.report import Document
 from celosia.traces import report

@@ -24,7 +24,7 @@ from typing import Any, Protocol
 from celosia.accounting.ledger.chain import Entry, Head, broken_chain_error
 from celosia.core.errors import EngineError, InputError, PrivacyError
 from celosia.core.messages import say
-from celosia.core.plain_values import PlainValues
+from celosia.core.methods import PlainValues
 
 Row = tuple[Any, ...]
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.core.messages import say
-from celosia.core.plain_values import PlainValues
+from celosia.core.methods import PlainValues
 
 CAUTION = 2.0
 """Deviations by which a choice expects the best of many events to be better than it is."""

@@ -12,8 +12,8 @@ from celosia.assess.audit.bounds import Estimate
 from celosia.assess.labels import label
 from celosia.core.errors import InputError
 from celosia.core.messages import say
+from celosia.core.methods import PlainValues
 from celosia.core.numbers import real
-from celosia.core.plain_values import PlainValues
 
 Verdict = Literal["violated", "consistent", "unclaimed"]
 

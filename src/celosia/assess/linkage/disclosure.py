@@ -14,8 +14,8 @@ from celosia.assess.labels import label
 from celosia.assess.linkage.distance import nearest, standardise
 from celosia.core.errors import InputError
 from celosia.core.messages import Message, say
+from celosia.core.methods import PlainValues
 from celosia.core.numbers import real
-from celosia.core.plain_values import PlainValues
 from celosia.core.progress import Progress, silent
 
 

@@ -14,8 +14,8 @@ from celosia.assess.alignment import align
 from celosia.assess.linkage.distance import nearest, standardise
 from celosia.core.errors import InputError
 from celosia.core.messages import Message, say
+from celosia.core.methods import PlainValues
 from celosia.core.numbers import real
-from celosia.core.plain_values import PlainValues
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source, System
 from celosia.frames import TableLike, as_frame

@@ -9,7 +9,7 @@ import numpy as np
 
 from celosia.assess.alignment import align
 from celosia.core.messages import say
-from celosia.core.plain_values import PlainValues
+from celosia.core.methods import PlainValues
 from celosia.frames import TableLike
 
 

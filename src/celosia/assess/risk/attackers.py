@@ -29,8 +29,8 @@ from celosia.assess.risk.profile import (
 )
 from celosia.core.errors import InputError
 from celosia.core.messages import say
+from celosia.core.methods import PlainValues
 from celosia.core.numbers import real
-from celosia.core.plain_values import PlainValues
 from celosia.frames import as_frame, as_text, pick
 
 Basis = Literal["release", "population", "estimate", "weights"]
@@ -45,7 +45,7 @@ _SERIES_TERMS = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AttackerRisk:
+class AttackerRisk(PlainValues):
     """What one attacker may hope for, as chances in [0, 1]; all are 0 for an empty release."""
 
     maximum: float

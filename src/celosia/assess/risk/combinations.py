@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from celosia.core.methods import PlainValues
 from celosia.engines import Groups
 
 MOST_ALONE = 0.05
@@ -25,7 +26,7 @@ Sets = Sequence[Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Uniqueness:
+class Uniqueness(PlainValues):
     """How far the values of some columns single records out."""
 
     records: int

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from celosia.core.plain_values import PlainValues
+from celosia.core.methods import PlainValues
 
 Role = Literal["identifier", "quasi-identifier", "sensitive", "insensitive"]
 

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
 from celosia.core.messages import quoted_names
+from celosia.core.methods import PlainValues
 from celosia.core.numbers import real
-from celosia.core.plain_values import PlainValues
 from celosia.engines import DuckDB, Groups
 from celosia.frames import as_frame, as_text, read_chunks
 

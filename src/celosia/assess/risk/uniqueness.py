@@ -29,7 +29,7 @@ from celosia.assess.risk import _kernels
 from celosia.assess.risk.attackers import check_fraction
 from celosia.core.errors import InputError
 from celosia.core.messages import say
-from celosia.core.plain_values import PlainValues
+from celosia.core.methods import PlainValues
 
 Estimator = Literal["zayatz", "pitman", "snb"]
 ESTIMATORS: tuple[Estimator, ...] = ("zayatz", "pitman", "snb")

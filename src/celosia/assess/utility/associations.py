@@ -17,7 +17,7 @@ from celosia.assess.utility.comparison import Comparison
 from celosia.assess.utility.joint import Side, joint_mass, pair_counts
 from celosia.assess.utility.spread import tally
 from celosia.core.messages import Message, say
-from celosia.core.plain_values import PlainValues
+from celosia.core.methods import PlainValues
 from celosia.core.progress import Progress, Step, silent
 
 MOST_VALUES = 1_000

@@ -14,8 +14,8 @@ from celosia.assess.utility.comparison import Comparison
 from celosia.assess.utility.spread import tally
 from celosia.core.errors import InputError
 from celosia.core.messages import say
+from celosia.core.methods import PlainValues
 from celosia.core.numbers import whole
-from celosia.core.plain_values import PlainValues
 
 BINS = 20
 """Amounts with more values than this are put in bins: a reader sees no more of them."""

@@ -15,8 +15,8 @@ from celosia.assess.utility.distributions import assign_bins, shares
 from celosia.assess.utility.spread import Spread
 from celosia.core.errors import InputError
 from celosia.core.messages import say
+from celosia.core.methods import PlainValues
 from celosia.core.numbers import whole
-from celosia.core.plain_values import PlainValues
 
 MOST_ENTRIES = 2**20
 """So many expected counts are held at a time on the way to a table of pairs."""

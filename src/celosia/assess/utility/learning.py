@@ -17,9 +17,8 @@ from celosia.assess.utility.comparison import Comparison
 from celosia.assess.utility.spread import Spread, tally
 from celosia.core.errors import InputError
 from celosia.core.messages import Message, say
-from celosia.core.methods import Method, by_name, parameter
+from celosia.core.methods import Method, PlainValues, by_name, parameter
 from celosia.core.numbers import whole
-from celosia.core.plain_values import PlainValues
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 

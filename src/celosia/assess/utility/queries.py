@@ -13,8 +13,8 @@ from celosia.assess.utility.comparison import Combinations, Comparison
 from celosia.assess.utility.spread import Spread
 from celosia.core.errors import InputError
 from celosia.core.messages import Message, say
+from celosia.core.methods import PlainValues
 from celosia.core.numbers import real, whole
-from celosia.core.plain_values import PlainValues
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 

@@ -15,7 +15,7 @@ from celosia.assess.meaning import SUPPRESSED
 from celosia.assess.utility.aggregates import limits_of
 from celosia.core.errors import InputError
 from celosia.core.messages import say
-from celosia.core.plain_values import PlainValues
+from celosia.core.methods import PlainValues
 from celosia.frames import as_text
 
 Amounts = NDArray[np.float64]

@@ -11,8 +11,8 @@ from celosia.cli.epsilon.formatting import format_at_most
 from celosia.cli.frame import JsonOutputs
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.messages import Message, say
+from celosia.core.methods import PlainValues
 from celosia.core.neighbours import Neighbours, Relation
-from celosia.core.plain_values import PlainValues
 
 if TYPE_CHECKING:
     from celosia.accounting import Loss

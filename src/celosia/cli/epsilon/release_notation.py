@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from celosia.core.errors import InputError
 from celosia.core.messages import Message, did_you_mean
-from celosia.core.plain_values import PlainValues
+from celosia.core.methods import PlainValues
 
 if TYPE_CHECKING:
     from celosia.accounting import Loss

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from celosia.collect.reports import Reports
 from celosia.core.errors import InputError
 from celosia.core.messages import say
+from celosia.core.methods import PlainValues
 from celosia.core.numbers import whole
-from celosia.core.plain_values import PlainValues
 
 LONGEST_ID = 200
 

@@ -10,7 +10,7 @@ from celosia.collect.numbers.dbitflip import DBitFlip
 from celosia.collect.oracles.pure import PureProtocol
 from celosia.collect.protocol import Protocol
 from celosia.core.messages import say
-from celosia.core.plain_values import PlainValues
+from celosia.core.methods import PlainValues
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from celosia.collect.registry import reason_of
 from celosia.collect.reports import HEAD, Reports, read_head
 from celosia.core.errors import InputError
 from celosia.core.messages import Message, say
-from celosia.core.plain_values import PlainValues
+from celosia.core.methods import PlainValues
 from celosia.core.progress import Progress, Step, silent
 
 PIECE = 2**20

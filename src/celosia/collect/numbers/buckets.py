@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
-from celosia.core.plain_values import PlainValues
+from celosia.core.methods import PlainValues
 from celosia.mechanisms.parameters import check_bounds, check_whole
 
 

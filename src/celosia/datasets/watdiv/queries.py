@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
 
-from celosia.core.plain_values import PlainValues
+from celosia.core.methods import PlainValues
 from celosia.datasets.watdiv.schema import PREFIXES
 from celosia.datasets.watdiv.sizes import sizes_of, users_for
 

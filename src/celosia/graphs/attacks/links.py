@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
 from celosia.core.messages import Message, say, sentence
-from celosia.core.methods import parameter
+from celosia.core.methods import PlainValues, parameter
 from celosia.core.numbers import whole
-from celosia.core.plain_values import PlainValues
 from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Source
 from celosia.core.report import Block, Facts, Heading, Paragraph, Table

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from celosia.core.errors import InputError
 from celosia.core.messages import Message
-from celosia.core.plain_values import PlainValues
+from celosia.core.methods import PlainValues
 from celosia.core.progress import Progress, Step
 from celosia.lab.findings import Row
 from celosia.tables.masking.microaggregation.multivariate import mdav_groups, refined_groups

@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.core.messages import Message
-from celosia.core.methods import parameter
-from celosia.core.plain_values import PlainValues
+from celosia.core.methods import PlainValues, parameter
 from celosia.core.progress import Step
 from celosia.core.randomness import Source
 from celosia.logs.method import MethodResult, SetContext, SetMethod

@@ -13,10 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 from celosia.accounting.losses import Loss, PureLoss
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.messages import say
-from celosia.core.methods import Parameter, checked
+from celosia.core.methods import Parameter, PlainValues, checked
 from celosia.core.neighbours import CHANGE_ONE, Neighbours, Relation
 from celosia.core.numbers import exact
-from celosia.core.plain_values import PlainValues
 from celosia.core.randomness import Source
 from celosia.mechanisms.additive.directed_rounding import exp_below, log_above
 from celosia.mechanisms.mechanism import NEIGHBOURS, Measurement, Mechanism

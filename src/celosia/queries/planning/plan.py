@@ -13,8 +13,8 @@ from sqlglot import exp
 
 from celosia.accounting.losses import ComposedLoss, Loss
 from celosia.core.messages import Message, say
+from celosia.core.methods import PlainValues
 from celosia.core.neighbours import Neighbours
-from celosia.core.plain_values import PlainValues
 from celosia.core.randomness import Source
 from celosia.queries.algebra import Question
 from celosia.queries.bounds.caps import FARTHEST

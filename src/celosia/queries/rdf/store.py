@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 from celosia.core.errors import InputError
 from celosia.core.files import replacing
 from celosia.core.messages import Message
-from celosia.core.plain_values import PlainValues
+from celosia.core.methods import PlainValues
 from celosia.core.progress import Progress, Step, silent
 from celosia.queries.rdf.builder import VERSION
 

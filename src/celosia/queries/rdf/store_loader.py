@@ -14,7 +14,7 @@ from typing import Any
 from celosia.core.errors import EngineError
 from celosia.core.files import check_writable
 from celosia.core.messages import Message
-from celosia.core.plain_values import PlainValues
+from celosia.core.methods import PlainValues
 from celosia.core.progress import Progress, Step
 from celosia.queries.rdf.builder import StoreBuilder, build_store
 from celosia.queries.rdf.ntriples import BatchWriter

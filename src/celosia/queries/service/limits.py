@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, fields
 from threading import Lock
 
 from celosia.core.errors import InputError
+from celosia.core.methods import PlainValues
 from celosia.core.numbers import real, whole
-from celosia.core.plain_values import PlainValues
 
 MINUTE = 60.0
 PLACES_PER_CORE = 2

@@ -15,7 +15,7 @@ from typing import Any
 
 from celosia.core.errors import CelosiaError, InputError, PrivacyWarning
 from celosia.core.messages import Message
-from celosia.core.plain_values import PlainValues
+from celosia.core.methods import PlainValues
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.work_folders import WorkFolder
 from celosia.queries.timing_audit.attacks import ATTACKS, Attack

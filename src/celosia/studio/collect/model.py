@@ -15,7 +15,7 @@ from celosia import datasets
 from celosia.collect import Protocol, choose
 from celosia.collect.simulation.protocol_fit import fit_protocol
 from celosia.core.errors import InputError
-from celosia.core.plain_values import PlainValues
+from celosia.core.methods import PlainValues
 from celosia.core.randomness import Seeded
 
 DATA = ("letters", "exponential", "normal", "anglicisms")

@@ -9,7 +9,7 @@ from math import prod
 from typing import Any
 
 from celosia.core.errors import InputError
-from celosia.core.plain_values import PlainValues
+from celosia.core.methods import PlainValues
 from celosia.studio.visitors import Work
 from celosia.tables import Exploration, Solution
 

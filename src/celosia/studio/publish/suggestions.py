@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from celosia.assess.risk import Finding, RiskProfile, detect
-from celosia.core.plain_values import PlainValues
+from celosia.core.methods import PlainValues
 from celosia.core.progress import Progress, silent
 from celosia.frames import encode
 from celosia.studio.publish.form import ColumnForm, PublishForm

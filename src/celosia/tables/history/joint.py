@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.core.messages import Message
-from celosia.core.plain_values import PlainValues
+from celosia.core.methods import PlainValues
 from celosia.tables.coded_table import CodedSensitive, CodedTable
 from celosia.tables.models import Classes, SensitiveColumn, SensitiveModel, Verdict
 

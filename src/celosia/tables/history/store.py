@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
 from celosia.core.messages import say
-from celosia.core.plain_values import PlainValues
+from celosia.core.methods import PlainValues
 from celosia.tables.history.joint import JointClasses
 
 PATIENCE = 60.0

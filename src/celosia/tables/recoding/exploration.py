@@ -11,7 +11,7 @@ from typing import Any
 
 from celosia.core.errors import InputError
 from celosia.core.messages import Message, say
-from celosia.core.plain_values import PlainValues
+from celosia.core.methods import PlainValues
 from celosia.core.progress import Progress, Step, silent
 from celosia.tables.metrics import Loss, Metric
 from celosia.tables.models import Model

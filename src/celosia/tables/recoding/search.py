@@ -37,6 +37,7 @@ from numpy.typing import NDArray
 
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.messages import Message, joined
+from celosia.core.methods import PlainValues
 from celosia.core.numbers import real
 from celosia.core.progress import Progress, Step, silent
 from celosia.tables.metrics import Loss, Measure, Metric
@@ -46,7 +47,7 @@ from celosia.tables.recoding.roll_up import Node
 
 
 @dataclass(frozen=True, slots=True)
-class Certificate:
+class Certificate(PlainValues):
     """Why the solution is the optimum, or how far from it at most: every node is accounted for."""
 
     nodes: int

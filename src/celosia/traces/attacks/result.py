@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from math import sqrt
 
 from celosia.core.messages import Message, say, sentence
-from celosia.core.plain_values import PlainValues
+from celosia.core.methods import PlainValues
 from celosia.core.report import Block, Facts, Heading, Paragraph
 
 Z = 1.959963984540054

@@ -19,7 +19,7 @@ from celosia.assess.utility.numeric.regression import (
     regression_overlap,
 )
 from celosia.core.messages import Message, say
-from celosia.core.plain_values import PlainValues
+from celosia.core.methods import PlainValues
 from celosia.core.progress import Progress, Step, silent
 
 Matrix = NDArray[np.float64]

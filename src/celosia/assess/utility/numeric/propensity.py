@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from celosia.assess.alignment import AlignedTables
 from celosia.assess.linkage.distance import standardise
 from celosia.core.messages import say
-from celosia.core.plain_values import PlainValues
+from celosia.core.methods import PlainValues
 
 MOST_CATEGORIES = 50
 """Of a column, the categories with a term of their own; rarer ones share one."""

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from celosia.assess.alignment import AlignedTables
 from celosia.core.errors import InputError
 from celosia.core.messages import Message, say
+from celosia.core.methods import PlainValues
 from celosia.core.numbers import real
-from celosia.core.plain_values import PlainValues
 
 Matrix = NDArray[np.float64]
 

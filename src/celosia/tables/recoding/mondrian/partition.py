@@ -11,7 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from celosia.core.messages import counted
-from celosia.core.plain_values import PlainValues
+from celosia.core.methods import PlainValues
 from celosia.tables.coded_table import CodedColumn
 from celosia.tables.metrics.loss import LossScale
 from celosia.tables.recoding.mondrian.axis import Axis
