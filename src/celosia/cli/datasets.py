@@ -16,7 +16,7 @@ app = typer.Typer()
 
 CITY = "city"
 """Points of people for `celosia trace`, with their declaration in the place of a schema."""
-WITH_SCHEMA = ("census", "adult", CITY)
+WITH_SCHEMA = ("census", "adult", CITY, "published-patients")
 NETWORK = "network"
 """A graph of people for `celosia graph`, in a file."""
 NOTES = "notes"
@@ -109,6 +109,8 @@ def get(
 
     `celosia datasets get census -o census.csv --schema census.toml`
 
+    `celosia datasets get published-patients -o patients.csv --schema patients.toml`
+
     `celosia datasets get adult --path adult.data -o adult.csv`
 
     `celosia datasets get tpch --scale 0.01 -o shop`
@@ -166,7 +168,9 @@ def get(
             frames.write(frame, draft)
             if schema is not None:
                 with replacing(schema, overwrite=overwrite) as paper:
-                    text = datasets.city_declaration() if name == CITY else datasets.schema_text()
+                    text = (
+                        datasets.city_declaration() if name == CITY else datasets.schema_text(name)
+                    )
                     paper.write_text(text, "utf-8")
     facts = {"rows": frame.height, "columns": frame.columns, "data": str(output)}
     if schema is not None:

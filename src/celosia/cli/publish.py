@@ -62,6 +62,14 @@ def publish(
             "--keep-order", help="Do not shuffle the rows (their order may re-identify records)."
         ),
     ] = False,
+    sort: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--sort",
+            metavar="COLUMN",
+            help="Sort the shuffled rows by this released column; may be repeated.",
+        ),
+    ] = None,
     drop_suppressed: Annotated[
         bool, typer.Option("--drop-suppressed", help="Leave suppressed records out of the file.")
     ] = False,
@@ -126,6 +134,8 @@ def publish(
 
     `celosia publish people.csv -s people.toml --k 5 --history people.history -o safe.csv`
 
+    `celosia publish people.csv -s people.toml --k 5 --sort zip --sort age -o safe.csv`
+
     `celosia publish people.csv -s people.toml --k 5 --json`  (write nothing, print the figures)
 
     `celosia publish 'raw/*.parquet' -s people.toml --k 5 --engine duckdb -o safe.parquet`
@@ -159,6 +169,7 @@ def publish(
         levels=options.levels_from(levels),
         time_limit=time_limit,
         keep_order=keep_order,
+        sort=sort or (),
         drop_suppressed=drop_suppressed,
         accept_raw=accept_raw or (),
         reason=reason,

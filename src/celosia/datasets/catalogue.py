@@ -103,6 +103,7 @@ def load(
         "ethnic-postal": (examples.ethnic_postal, set()),
         "five-attributes": (examples.five_attributes, set()),
         "patients": (examples.patients, set()),
+        "published-patients": (examples.patients, set()),
         "suppression": (examples.suppression_example, set()),
     }
     if name not in makers:
@@ -159,6 +160,14 @@ def _examples() -> tuple[Dataset, ...]:
         Dataset(
             name="patients",
             title=Message("datasets.title.patients"),
+            rows=9,
+            columns=("zip", "age", "disease"),
+            source=Message("datasets.source.li"),
+            load="datasets.examples.patients()",
+        ),
+        Dataset(
+            name="published-patients",
+            title=Message("datasets.title.published_patients"),
             rows=9,
             columns=("zip", "age", "disease"),
             source=Message("datasets.source.li"),

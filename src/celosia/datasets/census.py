@@ -67,9 +67,14 @@ def _check_whole(code: str, value: object) -> None:
         raise InputError(code, value=value)
 
 
-def schema_text() -> str:
-    """The schema file of `census` and `adult`, to copy and change."""
-    return files("celosia.datasets").joinpath("census.toml").read_text("utf-8")
+def schema_text(name: str = "census") -> str:
+    """The schema file of a data set, to copy and change.
+
+    Args:
+        name: `census`, whose schema is that of `adult`, too, or `published-patients`.
+    """
+    file = "published_patients.toml" if name == "published-patients" else "census.toml"
+    return files("celosia.datasets").joinpath(file).read_text("utf-8")
 
 
 def census_schema() -> Schema:

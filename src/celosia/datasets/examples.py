@@ -5,9 +5,13 @@ The ethnic groups are peoples of Chile; the persons are invented.
 
 from __future__ import annotations
 
+import tomllib
 from itertools import product
 
 import polars as pl
+
+from celosia.datasets.census import schema_text
+from celosia.tables import Schema
 
 
 def ethnic_postal() -> pl.DataFrame:
@@ -109,3 +113,19 @@ def patients() -> pl.DataFrame:
         ("47607", 32, "Cancer"),
     ]
     return pl.DataFrame(rows, schema=["zip", "age", "disease"], orient="row")
+
+
+def patients_schema() -> Schema:
+    """The schema of `patients` with the groups of the published table: `4790*` and `>=40`.
+
+    Postal codes are masked to different depths in it, which a mask that treats all codes alike
+    cannot give. At level 1 of both columns the table is the published one.
+
+    >>> from celosia import KAnonymity, publish
+    >>> release = publish(patients(), patients_schema(), KAnonymity(3), suppression=0, sort="zip")
+    >>> release.data.select("zip", "age").unique(maintain_order=True).sort("age").rows()
+    [('476**', '2*'), ('476**', '3*'), ('4790*', '>=40')]
+
+    Reference: Li, Li and Venkatasubramanian 2007, table 2.
+    """
+    return Schema.from_table(tomllib.loads(schema_text("published-patients")))

@@ -52,6 +52,7 @@ from celosia.engines.tables import (
     same_place,
     table_exists,
 )
+from celosia.frames.sorting import sort_chunks
 
 if TYPE_CHECKING:
     import duckdb
@@ -383,9 +384,15 @@ class DuckDBTables(TableEngine):
         draft: Draft | None = None
         try:
             made = as_arrow if names_files(target) else as_frame
+            tables: Iterator[Any]
             if output.order == "shuffled":
                 buckets = buckets_for(rows, BATCH)
-                tables = shuffle_as(made, chunks, folder.path, buckets, output.rng)
+                if output.sort:
+                    shown = shuffle_as(as_frame, chunks, folder.path, buckets, output.rng)
+                    sorted_rows = sort_chunks(shown, output.sort, folder.path, BATCH)
+                    tables = map(fresh_table, sorted_rows)
+                else:
+                    tables = shuffle_as(made, chunks, folder.path, buckets, output.rng)
             else:
                 tables = map(made, chunks)
             if names_files(target):

@@ -36,6 +36,7 @@ from celosia.engines.tables import (
     table_exists,
     unpublishable,
 )
+from celosia.frames.sorting import sort_chunks
 
 if TYPE_CHECKING:
     import psycopg
@@ -84,14 +85,18 @@ class TableDraft(Draft):
             self._connection.rollback()
 
 
-def to_file(chunks: Iterator[pl.DataFrame], names: Sequence[str], target: Place) -> Draft:
-    """Write chunks under these names into a file that waits for its own."""
+def to_file(
+    chunks: Iterator[pl.DataFrame], names: Sequence[str], target: Place, sort: Sequence[str] = ()
+) -> Draft:
+    """Write chunks under these names, sorted if asked, into a file that waits for its own."""
     folder = DraftFolder(Path(target))
     try:
-        named = (
-            fresh_table(one_zero(pl.DataFrame(list(chunk), schema=list(names)))) for chunk in chunks
+        named: Iterator[pl.DataFrame] = (
+            one_zero(pl.DataFrame(list(chunk), schema=list(names))) for chunk in chunks
         )
-        return write_parquet(named, folder, Path(target))
+        if sort:
+            named = sort_chunks(named, sort, folder.path, 20 * BATCH)
+        return write_parquet(map(fresh_table, named), folder, Path(target))
     except BaseException:
         folder.close()
         raise
@@ -265,7 +270,7 @@ class PostgresTables(TableEngine):
         draft: Draft | None = None
         with suppress(psycopg.errors.DivisionByZero):
             if names_files(target):
-                draft = to_file(self._rows(query, kinds), keep, target)
+                draft = to_file(self._rows(query, kinds), keep, target, output.sort)
             else:
                 draft = self._to_table(query, target, dict(zip(keep, kinds.values(), strict=True)))
         if draft is None:

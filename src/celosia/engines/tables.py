@@ -96,6 +96,8 @@ class Output:
     rng: Source
     """What a shuffle draws from, where the engine does not draw itself."""
     overwrite: bool
+    sort: tuple[str, ...] = ()
+    """Columns by which shuffled rows are sorted, where the place is a file."""
 
 
 class Draft(ABC):

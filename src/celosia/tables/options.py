@@ -35,6 +35,7 @@ class PublishKeywords(TypedDict, total=False):
     levels: Mapping[str, int] | None
     time_limit: float | None
     keep_order: bool
+    sort: str | Iterable[str]
     drop_suppressed: bool
     accept_raw: Iterable[str]
     reason: str | None
@@ -56,6 +57,8 @@ class PublishOptions:
     levels: Mapping[str, int] | None
     time_limit: float | None
     keep_order: bool
+    sort: tuple[str, ...]
+    """The released columns by which the shuffled rows are sorted."""
     drop_suppressed: bool
     accept_raw: Mapping[str, str]
     """By column, the reason for which it may be published as it is, see `raw_columns`."""
@@ -93,6 +96,7 @@ class PublishOptions:
             levels=_levels(keywords.get("levels")),
             time_limit=_seconds(keywords.get("time_limit")),
             keep_order=bool(keywords.get("keep_order")),
+            sort=tuple(name_list(keywords.get("sort", ()))),
             drop_suppressed=bool(keywords.get("drop_suppressed")),
             accept_raw=_accepted(schema, keywords.get("accept_raw", ()), keywords.get("reason")),
             history=None if (path := keywords.get("history")) is None else Path(path),
@@ -136,6 +140,7 @@ class PublishOptions:
             "levels": self.levels,
             "time_limit": self.time_limit,
             "keep_order": self.keep_order,
+            "sort": list(self.sort),
             "drop_suppressed": self.drop_suppressed,
             "accept_raw": dict(self.accept_raw),
         }
@@ -167,13 +172,34 @@ class PublishOptions:
             (self.local and not for_loss, "CEL-P062.metric_local"),
             (self.local and self.needs_population, "CEL-P062.population_local"),
             (greedy and any(m.needs_information for m in self.models), "CEL-P062.profit_mondrian"),
+            (self.keep_order and bool(self.sort), "CEL-P062.sort_kept"),
             (self.accept_joint is not None and self.history is None, "CEL-P062.spare_accept"),
         ]
         for clash, key in clashes:
             if clash:
                 raise InputError(key)
+        self._check_sort(self.schema.named(Role.IDENTIFIER))
         if self.schema.unit_column is not None:
             self._check_units()
+
+    def check_columns(self, columns: Sequence[str]) -> None:
+        """Refuse a table whose columns do not fit the schema, or lack one of the order.
+
+        Raises:
+            InputError: CEL-S004 and others of the schema, CEL-P082.
+        """
+        self.schema.check_columns(columns)
+        self._check_sort(columns)
+        for name in self.sort:
+            if name not in columns:
+                hint = did_you_mean(name, columns)
+                raise InputError("CEL-P082.missing", column=name, hint=hint)
+
+    def _check_sort(self, columns: Sequence[str]) -> None:
+        """Refuse an order by what is not released: it would tell what the release hides."""
+        for name in self.sort:
+            if name in columns and self.schema.role_of(name) is Role.IDENTIFIER:
+                raise InputError("CEL-P082.identifier", column=name)
 
     def _check_units(self) -> None:
         """Refuse what cannot be had where people or households are counted."""

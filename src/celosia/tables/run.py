@@ -21,6 +21,7 @@ from celosia.core.randomness import Source
 from celosia.core.timings import Stopwatch
 from celosia.engines import Groups
 from celosia.frames import ARROW_LEVEL, as_frame, bare
+from celosia.frames.sorting import sort_order
 from celosia.tables.account import account
 from celosia.tables.coded_table import CodedTable, code_table
 from celosia.tables.history.series import ReleaseSeries, protect_in_series
@@ -47,6 +48,7 @@ def publish(
     time_limit: float | None = None,
     population: Any = None,
     keep_order: bool = False,
+    sort: str | Iterable[str] = (),
     drop_suppressed: bool = False,
     accept_raw: str | Iterable[str] = (),
     reason: str | None = None,
@@ -72,6 +74,8 @@ def publish(
         population: the table that `data` is a sample of, for models that compare the two.
         keep_order: leave the rows in their order. Two releases of the same rows in the same order
             can be joined row by row, so the default is to shuffle.
+        sort: released columns by which the shuffled rows are sorted; rows that show the same there
+            stay shuffled, so that the order tells nothing more than the values.
         drop_suppressed: leave suppressed records out instead of showing them as `*`.
         accept_raw: columns that are published as they are although records are unique on them.
         reason: why these columns are accepted; the certificate and the report keep it.
@@ -104,6 +108,7 @@ def publish(
         levels=levels,
         time_limit=time_limit,
         keep_order=keep_order,
+        sort=sort,
         drop_suppressed=drop_suppressed,
         accept_raw=accept_raw,
         reason=reason,
@@ -141,6 +146,7 @@ def publish_table(
         progress(Step(Message("tables.stage.recoding"), 0))
         with stopwatch.measure("recoding"):
             source_rows = _order(protection.hidden, options)
+            source_rows = _sorted(frame, protection.released, source_rows, options)
             released = _in_order(frame, protection.released, raw, options.schema, source_rows)
         with stopwatch.measure("measuring"):
             if raw is not None:
@@ -161,6 +167,7 @@ def code_data(
     options.check_population(given=population is not None)
     frame = as_frame(data)
     check_table(frame, options.schema)
+    options.check_columns(frame.columns)
     for name in options.schema.undeclared_units:
         cells = frame[name].drop_nulls()
         check_one_record_each(name, cells.len(), cells.n_unique())
@@ -236,6 +243,23 @@ def _order(hidden: NDArray[np.bool_], options: PublishOptions) -> NDArray[np.int
     """The rows to release, in the order to release them."""
     rows = np.flatnonzero(~hidden) if options.drop_suppressed else np.arange(hidden.size)
     return rows if options.keep_order else rows[options.rng.permutation(rows.size)]
+
+
+def _sorted(
+    frame: pl.DataFrame,
+    recoded: Sequence[ReleasedColumn],
+    rows: NDArray[np.int64],
+    options: PublishOptions,
+) -> NDArray[np.int64]:
+    """Shuffled rows by what they show in the columns of the order, which may be none."""
+    if not options.sort:
+        return rows
+    shown = {each.name: each for each in recoded}
+    cells = [
+        shown[name].take(rows).series() if name in shown else frame[name].gather(rows)
+        for name in options.sort
+    ]
+    return rows[sort_order(pl.DataFrame(cells), options.sort)]
 
 
 def without_minus_zero(table: pl.DataFrame) -> pl.DataFrame:

@@ -123,7 +123,9 @@ def publish_on_engine(
     paper = certificate_place(target, certificate)
     check_writable(paper, overwrite=overwrite)
     types = pl.DataFrame(schema=engine.columns(source))
-    options.schema.check_columns(types.columns)
+    options.check_columns(types.columns)
+    if options.sort and (engine.name == "spark" or not names_files(target)):
+        raise InputError("CEL-P082.no_order", target=target)
     engine.check_target(source, target, overwrite=overwrite)
     progress(Step(Message("tables.stage.grouping_engine"), 0))
     stopwatch = Stopwatch()
@@ -162,6 +164,7 @@ def publish_on_engine(
                         order="kept" if options.keep_order else "shuffled",
                         rng=options.rng,
                         overwrite=overwrite,
+                        sort=options.sort,
                     ),
                     recoding if series is None else series.as_counted(recoding),
                     keep=released_names(types, options.schema),

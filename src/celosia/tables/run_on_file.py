@@ -28,6 +28,7 @@ from celosia.core.timings import Stopwatch
 from celosia.engines import DuckDB, Groups
 from celosia.engines.shuffling import buckets_for, shuffle
 from celosia.frames import ReadKeywords
+from celosia.frames.sorting import sort_chunks
 from celosia.tables.account import account
 from celosia.tables.history.fingerprints import RecordHashes
 from celosia.tables.history.series import ReleaseSeries, protect_in_series
@@ -105,6 +106,7 @@ def publish_to_file(
     )
     with stopwatch.measure("coding"):
         groups = _group(file, options, counts)
+        options.check_columns(counts.names)
     with (
         ReleaseSeries.open(counts.names, options, file.identify, groups) as series,
         tempfile.TemporaryDirectory(dir=goal.parent, prefix=f".{goal.stem}-") as folder,
@@ -130,6 +132,8 @@ def publish_to_file(
         if not options.keep_order:
             buckets = buckets_for(protection.records, chunk_rows)
             chunks = shuffle(chunks, Path(folder), buckets, options.rng)
+        if options.sort:
+            chunks = sort_chunks(chunks, options.sort, Path(folder), chunk_rows)
         chunks = stopwatch.measure_each("recoding", chunks)
         with stopwatch.measure("writing"):
             text_columns = _write(chunks, draft)

@@ -43,6 +43,16 @@ SAMPLES = (
         suppression=0.0,
     ),
     TableSample(
+        name="published-patients",
+        title="Patients as published",
+        about="The same nine patients with the groups of the published table: 476**, 4790* and "
+        "40 or older.",
+        rows=9,
+        columns=3,
+        k=3,
+        suppression=0.0,
+    ),
+    TableSample(
         name="five-attributes",
         title="Five attributes",
         about="One outlier forces everybody to a coarser level: the case for suppression.",
@@ -165,5 +175,5 @@ def _entries(name: str) -> Mapping[str, Any]:
         return _SMALL[name]
     from celosia.datasets import schema_text
 
-    entries: Mapping[str, Any] = tomllib.loads(schema_text())["columns"]
+    entries: Mapping[str, Any] = tomllib.loads(schema_text(name))["columns"]
     return entries
