@@ -159,8 +159,8 @@ def test_the_figures_are_plain_json() -> None:
 
 
 def test_released_intervals_are_counted_by_the_records_that_cells_stand_for() -> None:
-    labels = pl.Series("age", ["20-39", "40-59", "*", None])
-    counts = np.array([3, 1, 2, 5])
+    labels = pl.Series("age", ["20-39", "40-59", "*", None, "60-79"])
+    counts = np.array([3, 1, 2, 5, 0])
     found = interval_aggregates(labels, counts)
     assert found is not None
     one_by_one = aggregates(pl.Series(np.repeat(labels.to_numpy(), counts)))

@@ -153,7 +153,7 @@ def _count_labels(column: pl.Series, counts: NDArray[np.int64] | None = None) ->
         }
     )
     found = frame.drop_nulls("label").group_by("label").agg(pl.col("records").sum())
-    return dict(found.iter_rows())
+    return dict(found.filter(pl.col("records") > 0).iter_rows())
 
 
 def _aggregate(
