@@ -213,7 +213,7 @@ def test_a_misspelt_option_names_the_help_of_its_command(run: Run) -> None:
                 *("assess", "audit", "collect", "datasets", "demo", "doctor", "epsilon", "explain"),
                 *("explore", "graph", "hierarchy", "history", "lab", "ledger", "log", "magnitude"),
                 *("market", "mask", "policy", "publish", "query"),
-                *("rdf", "release", "serve", "studio", "synthesise", "teach"),
+                *("rdf", "release", "serve", "stream", "studio", "synthesise", "teach"),
                 *("text", "token"),
                 "trace",
             ],

@@ -30,6 +30,7 @@ PANELS: dict[str, dict[str, str]] = {
         "publish.",
         "hierarchy": "Build and check generalisation hierarchies.",
         "mask": "Mask a table by a recipe: noise, microaggregation, swapping, synthesis and more.",
+        "stream": "Mask records as they arrive; a restart goes on where it stopped.",
         "synthesise": "Make a synthetic table, and measure its disclosure risk and its utility.",
         "magnitude": "Publish a table of sums, and suppress or round cells that disclose a "
         "contribution.",

@@ -1,8 +1,8 @@
 """Masking: noise, microaggregation, swapping, PRAM, rounding, coding, suppression, recipes.
 
 A recipe lists methods and their columns; `mask` applies them one after the other to a table in
-memory, and `mask_on` to batches of rows on an engine. The release carries what each step promises,
-and the risk and utility measured against the original.
+memory, `mask_on` to batches of rows on an engine, and `mask_stream` to records as they arrive. The
+release carries what each step promises, and the risk and utility measured against the original.
 """
 
 from celosia.tables.masking.coding import Recoding, Sampling, TopBottom
@@ -29,6 +29,7 @@ from celosia.tables.masking.release import EngineMaskedTable, MaskedTable, StepO
 from celosia.tables.masking.risk_utility_map import map_methods, variants
 from celosia.tables.masking.run import mask
 from celosia.tables.masking.run_on_engine import mask_on
+from celosia.tables.masking.stream import StreamMasker, StreamOptions, mask_stream
 from celosia.tables.masking.suppression import LocalSuppression
 
 __all__ = [
@@ -54,11 +55,14 @@ __all__ = [
     "Sampling",
     "Shuffling",
     "StepOutcome",
+    "StreamMasker",
+    "StreamOptions",
     "TopBottom",
     "VariableMdav",
     "map_methods",
     "mask",
     "mask_on",
+    "mask_stream",
     "method_from",
     "method_from_text",
     "methods",

@@ -151,7 +151,7 @@ def mask_on(
         PrivacyError: a method cannot keep what it promises.
         EngineError: CEL-E002 and CEL-E020 to CEL-E022, see `TableEngine`.
     """
-    _check_out_of_core(recipe)
+    check_row_by_row(recipe)
     rng = System() if rng is None else rng
     paper = certificate_place(target, certificate)
     check_writable(paper, overwrite=overwrite)
@@ -280,7 +280,7 @@ class _Preparation:
         return groups
 
 
-def _check_out_of_core(recipe: Recipe) -> None:
+def check_row_by_row(recipe: Recipe) -> None:
     """Refuse, before any work, what cannot be done row by row."""
     drawn: dict[str, int] = {}
     for number, step in enumerate(recipe.steps, 1):
