@@ -1,4 +1,4 @@
-"""What can be told of a page that is looked at: contrast of letters, and where the focus is."""
+"""What can be told of a page that is looked at: barriers, contrast of letters, the focus."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 import string
 from collections.abc import Iterator
 from functools import cache
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -122,3 +123,25 @@ def _texts(entry: dict[str, Any]) -> Iterator[tuple[str, str]]:
         return
     for each in entry.values():
         yield from _texts(each)
+
+
+@cache
+def _axe() -> str:
+    return (files("axe_playwright_python") / "axe.min.js").read_text("utf-8")
+
+
+def barriers_on(page: Page) -> list[str]:
+    """What axe-core finds critical or serious for people who cannot see, hear or point well."""
+    if not page.evaluate("window.axe !== undefined"):
+        page.evaluate(_axe())
+    # Behind the letters of a dialog axe-core sees the curtain, not the card.
+    found: dict[str, Any] = page.evaluate("""() => axe.run({
+        resultTypes: ["violations"],
+        rules: { "color-contrast": { enabled: !document.querySelector(".q-dialog") } },
+    })""")
+    return [
+        f"{rule['id']}: {place['html'][:200]} {place['failureSummary']}"
+        for rule in found["violations"]
+        if rule["impact"] in ("critical", "serious")
+        for place in rule["nodes"]
+    ]

@@ -94,6 +94,7 @@ def build(running: Studio) -> Any:
     os.environ.setdefault("NICEGUI_STORAGE_PATH", str(running.folder / "toolkit"))
     from fastapi import FastAPI  # seconds, only for a studio
     from fastapi.staticfiles import StaticFiles
+    from nicegui import app as toolkit
     from nicegui import ui
 
     from celosia.studio import pages, shell
@@ -105,6 +106,8 @@ def build(running: Studio) -> Any:
     _add_routes(app)
     pages.load()
     shell.prepare()
+    # The toolkit's own bar at the top has no name; an upload shows its progress in its box.
+    toolkit.config.quasar_config["loadingBar"] = {"skipHijack": True}
     ui.run_with(
         app,
         title="Celosía",

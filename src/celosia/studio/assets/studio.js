@@ -6,8 +6,11 @@ document.addEventListener("focusin", (event) => {
   const whole = part.closest("[role=slider], .celosia-slider");
   if (!whole) return;
   const copy = () => {
-    for (const { name, value } of whole.attributes)
-      if (name.startsWith("aria-")) part.setAttribute(name, value);
+    for (const { name, value } of [...whole.attributes])
+      if (name.startsWith("aria-")) {
+        part.setAttribute(name, value);
+        if (name !== "aria-label") whole.removeAttribute(name); // a group has no value
+      }
   };
   part.setAttribute("role", "slider");
   whole.setAttribute("role", "group");
@@ -51,4 +54,32 @@ window.celosiaAttend = (id, tries = 50) => {
       drawn.update_chart();
     }
   }).observe(document.body, { attributes: true, attributeFilter: ["class"] });
+}
+
+// What the toolkit draws without a name, or in colours that are hard to read, is mended as it comes.
+{
+  const mend = () => {
+    for (const box of document.querySelectorAll(".q-tree__tickbox:not([aria-label])")) {
+      const name = box.closest(".q-tree__node-header")?.querySelector(".q-tree__node-header-content");
+      if (name?.innerText) box.setAttribute("aria-label", name.innerText);
+    }
+    const theme = document.body.classList.contains("body--dark") ? "vscodeDark" : "vscodeLight";
+    for (const place of document.querySelectorAll(".celosia-editor")) {
+      const drawn = window.getElement?.(place);
+      if (!drawn?.editor || place.dataset.theme === theme) continue;
+      place.dataset.theme = theme;
+      drawn.setTheme(theme);
+    }
+  };
+  let waits = false;
+  const soon = () => {
+    if (waits) return;
+    waits = true;
+    requestAnimationFrame(() => {
+      waits = false;
+      mend();
+    });
+  };
+  new MutationObserver(soon).observe(document.body, { childList: true, subtree: true });
+  new MutationObserver(soon).observe(document.body, { attributes: true, attributeFilter: ["class"] });
 }

@@ -26,10 +26,14 @@ _HEAD = """<div class="row items-center no-wrap q-pa-sm celosia-upload">
 <div class="col" v-pre>{text}</div>
 <q-spinner v-if="props.isUploading" size="1.5rem" aria-hidden="true"></q-spinner>
 <q-btn v-else flat icon="upload_file" aria-label="{choose}" title="{choose}"
-  @click="props.pickFiles">
-<q-uploader-add-trigger></q-uploader-add-trigger></q-btn>
+  @click="props.pickFiles"></q-btn>
+<div class="hidden"><q-uploader-add-trigger></q-uploader-add-trigger></div>
 </div>"""
-"""The head of the box; both texts are our own, and escaped."""
+"""The head of the box; both texts are our own, and escaped.
+
+The toolkit's field for the file has no name and would be a control inside a control: the button,
+which has a name, opens it.
+"""
 
 
 def upload(
