@@ -66,6 +66,7 @@ SHAPES = {
     "GROUP BY t.kind": None,
     "SELECT SUM(n) FROM (SELECT p.id, COUNT(o.id) AS n FROM person p LEFT JOIN orders o "
     "ON o.person = p.id GROUP BY p.id) AS x": (3,),
+    "SELECT CORR(price, balance) FROM orders": None,
     f"SELECT MEDIAN(t) FROM ({PER_PERSON} GROUP BY person) AS o": (1,),
 }
 """None where nothing bounds the rows of a person, and a cap is chosen."""

@@ -159,6 +159,11 @@ AggregateKind = Literal[
     "quantile",  # also MEDIAN
     "first",  # ARG_MIN(x, y), in sub-queries
     "last",  # ARG_MAX(x, y), likewise
+    "covariance",  # of two values, as all that follow
+    "correlation",
+    "slope",
+    "intercept",
+    "determination",  # REGR_R2
 ]
 
 
@@ -178,6 +183,8 @@ class Aggregate:
     """Its text in the question, where it was rewritten."""
     order: exp.Expression | None = None
     """Of the first or last: what rows are ordered by."""
+    second: exp.Expression | None = None
+    """Of two values the other one."""
     steps: tuple[Fraction, Fraction, Fraction] | None = None
     """Of a sum or mean in a sub-query: the bounds that values are clipped to, and the grid."""
 
@@ -213,6 +220,18 @@ class Aggregate:
                 return Message("queries.aggregate.first")
             case "last":
                 return Message("queries.aggregate.last")
+            case "covariance" if self.sample:
+                return Message("queries.aggregate.sample_covariance")
+            case "covariance":
+                return Message("queries.aggregate.covariance")
+            case "correlation":
+                return Message("queries.aggregate.correlation")
+            case "slope":
+                return Message("queries.aggregate.slope")
+            case "intercept":
+                return Message("queries.aggregate.intercept")
+            case "determination":
+                return Message("queries.aggregate.determination")
 
 
 @dataclass(frozen=True, slots=True)

@@ -298,6 +298,7 @@ def _groups(  # noqa: PLR0912 - one for each kind of relation
                     yield _table_columns(algebra.Column(alias, each.name), relation)
     for tree in (
         *(each.argument for each in question.aggregates if each.argument is not None),
+        *(each.second for each in question.aggregates if each.second is not None),
         *(each.expression for each in question.keys),
     ):
         yield from _in_tree(tree, (question.source,))

@@ -15,6 +15,7 @@ from sqlglot import exp
 
 from celosia.core.randomness import Source
 from celosia.queries.algebra import PostProcessing
+from celosia.queries.computed_intervals import propagate
 from celosia.queries.emission.expression_types import infer_type
 from celosia.queries.emission.syntax import (
     as_alias,
@@ -24,6 +25,7 @@ from celosia.queries.emission.syntax import (
 )
 from celosia.queries.ownership.owners import unused_name
 from celosia.queries.planning.aggregates import RANKS, Derivation
+from celosia.queries.planning.moments import PairRanges
 from celosia.queries.planning.plan import Bounds, Executor, GroupKeys, Plan, ReleasedValues, Step
 from celosia.queries.planning.ranges import Range
 
@@ -53,6 +55,8 @@ def estimate(
     if kind in RANKS or len(totals) == 1:
         return _number(totals[0]), _as_floats(limits[0])
     assert recipe.bounds is not None
+    if recipe.pair is not None:
+        return _estimate_pair(recipe, totals, limits)
     low, high = recipe.bounds
     inside = low - recipe.centre, high - recipe.centre
     count = totals[-1]
@@ -70,6 +74,33 @@ def estimate(
     if sample and spread is not None:
         spread = _sample_variance_bounds(spread, limits[2])
     return _take_root(found, spread, is_root=kind == "deviation")
+
+
+def _estimate_pair(
+    recipe: Derivation, totals: Sequence[Fraction], limits: Sequence[Interval | None]
+) -> Cell:
+    """The number of two values, from the moments of both (`moments`)."""
+    assert recipe.bounds is not None
+    assert recipe.pair is not None
+    pair = PairRanges(
+        recipe.aggregate, (recipe.bounds, recipe.pair[0]), (recipe.centre, recipe.pair[1])
+    )
+    count, value = totals[-1], None
+    if count >= (2 if recipe.aggregate.sample else 1):
+        means = [
+            _clip(total / count, *ends) for total, ends in zip(totals, pair.within, strict=False)
+        ]
+        found = pair.estimate([(each, each) for each in means], (count, count))
+        value = None if found is None else (found[0] + found[1]) / 2
+    bounds = [
+        _mean_bounds(each, limits[-1], ends)
+        for each, ends in zip(limits, pair.within, strict=False)
+    ]
+    known = [each for each in bounds if each is not None]
+    fewest, highest = limits[-1] or (None, None)
+    if len(known) < len(pair.within) or fewest is None or fewest < 2:
+        return value, None
+    return value, pair.estimate(known, (fewest, highest))
 
 
 def _scale(bounds: Bounds | None, step: Fraction) -> Interval | None:
@@ -188,7 +219,17 @@ def post_process(rows: Sequence[Row], steps: PostProcessing) -> list[tuple[int, 
 
 def _query(steps: PostProcessing, position: str) -> exp.Select:
     source: exp.Expr = exp.Table(this=identifier("answers"))
+    having = steps.having
     for each in steps.computed:  # one at a time: each may refer to those before it
+        if having is not None and each.expression.find(exp.Window) is not None:
+            # A window looks at the rows that HAVING has left.
+            kept = exp.Select(
+                expressions=[exp.Star()],
+                from_=exp.From(this=source),
+                where=exp.Where(this=having.copy()),
+            )
+            source = exp.Subquery(this=kept, alias=exp.TableAlias(this=identifier("answers")))
+            having = None
         inner = exp.Select(
             expressions=[exp.Star(), as_alias(each.expression.copy(), each.name)],
             from_=exp.From(this=source),
@@ -198,8 +239,8 @@ def _query(steps: PostProcessing, position: str) -> exp.Select:
         expressions=[column(position), *(column(each.name) for each in steps.computed)],
         from_=exp.From(this=source),
     )
-    if steps.having is not None:
-        query.set("where", exp.Where(this=steps.having.copy()))
+    if having is not None:
+        query.set("where", exp.Where(this=having.copy()))
     order = [
         exp.Ordered(this=column(word), desc=descending, nulls_first=False)
         for word, descending in steps.order
@@ -301,7 +342,10 @@ class Outcome:
             keys = self.plan.label_keys(dict(zip(names, groups[place], strict=True)))
             rows.append(keys | {name: listed[place][0][0] for name, listed in cells.items()})
         steps = question.post_processing
-        shown = {name: listed for name, listed in cells.items() if name in steps.columns}
+        shown: dict[str, Mapping[int, tuple[Cell, Cell]]] = {
+            name: dict(enumerate(listed)) for name, listed in cells.items() if name in steps.columns
+        }
+        shown |= self._computed_cells(rows, places, confidence)
         return [
             (
                 row,
@@ -310,6 +354,37 @@ class Outcome:
             )
             for at, row in post_process(rows, steps)
         ]
+
+    def _computed_cells(
+        self, rows: list[Row], places: Sequence[int], confidence: float
+    ) -> dict[str, dict[int, tuple[Cell, Cell]]]:
+        """The bounds of computed numbers that are shown, by the place of their group."""
+        steps, recipes = self.plan.question.post_processing, self.plan.derivations
+        named = {each.aggregate.name: each for each in recipes}
+        trees: dict[str, exp.Expression] = {}
+        found: dict[str, dict[int, tuple[Cell, Cell]]] = {}
+        for each in steps.computed:
+            trees[each.name] = tree = inline_columns(each.expression, trees)
+            behind = {column.name for column in tree.find_all(exp.Column)} & set(named)
+            if each.name not in steps.columns or not behind or tree.find(exp.Window) is not None:
+                continue
+            # All numbers behind it keep to their bounds together.
+            apart = 1 - (1 - confidence) / len(behind)
+            cells = {name: self._cells(named[name], apart) for name in behind}
+            found[each.name] = {
+                place: (
+                    (
+                        None,
+                        _propagated(tree, row, {name: cells[name][place][0][1] for name in behind}),
+                    ),
+                    (
+                        None,
+                        _propagated(tree, row, {name: cells[name][place][1][1] for name in behind}),
+                    ),
+                )
+                for place, row in zip(places, rows, strict=True)
+            }
+        return found
 
     def caps(self) -> dict[str, Any]:
         """The caps that were chosen privately, by what they were chosen for: released numbers."""
@@ -375,6 +450,31 @@ _EXAMPLE_KEYS: Mapping[str | None, Any] = {
     "timestamp": "2000-01-01",
 }
 """A key of each kind, in the place of those that are found later; else a text."""
+
+
+def inline_columns(tree: exp.Expression, trees: Mapping[str, exp.Expression]) -> exp.Expression:
+    """An expression with others in the place of their names."""
+
+    def changed(node: exp.Expr) -> exp.Expr:
+        if isinstance(node, exp.Column) and node.name in trees:
+            return exp.Paren(this=trees[node.name].copy())
+        return node
+
+    made = tree.transform(changed)
+    assert isinstance(made, exp.Expression)
+    return made
+
+
+def _propagated(
+    tree: exp.Expression, row: Row, bounds: Mapping[str, Bounds | None]
+) -> Bounds | None:
+    """The bounds of an expression of a row; keys are exact numbers."""
+    keys = {
+        name: (float(value), float(value))
+        for name, value in row.items()
+        if name not in bounds and isinstance(value, int | float)
+    }
+    return propagate(tree, {**keys, **bounds})
 
 
 def list_planned_queries(plan: Plan) -> Iterator[exp.Expr]:

@@ -28,6 +28,11 @@ FUNCTIONS = {
     "deviation": "STDDEV_POP({})",
     "minimum": "MIN({})",
     "maximum": "MAX({})",
+    "covariance": "COVAR_POP({0}, {1})",
+    "correlation": "CORR({0}, {1})",
+    "slope": "REGR_SLOPE({0}, {1})",
+    "intercept": "REGR_INTERCEPT({0}, {1})",
+    "determination": "REGR_R2({0}, {1})",
     "first": "FIRST({0} ORDER BY {1}, {0}) FILTER (WHERE {0} IS NOT NULL AND {1} IS NOT NULL)",
     "last": "LAST({0} ORDER BY {1}, {0}) FILTER (WHERE {0} IS NOT NULL AND {1} IS NOT NULL)",
 }
@@ -42,11 +47,15 @@ def written(question: Question) -> str:
     if question.keys:
         inner += " GROUP BY " + ", ".join(str(place + 1) for place in range(len(keys)))
     steps = question.post_processing
+    having = steps.having
     for each in steps.computed:
+        if having is not None and each.expression.find(exp.Window):
+            inner = f"SELECT * FROM ({inner}) AS answers WHERE {_sql(having)}"
+            having = None
         inner = f"SELECT *, {_sql(each.expression)} AS {_name(each.name)} FROM ({inner}) AS answers"
     outer = f"SELECT {', '.join(_name(name) for name in steps.columns)} FROM ({inner}) AS answers"
-    if steps.having is not None:
-        outer += f" WHERE {_sql(steps.having)}"
+    if having is not None:
+        outer += f" WHERE {_sql(having)}"
     if steps.order:
         outer += " ORDER BY " + ", ".join(
             f"{_name(name)} {'DESC' if descending else 'ASC'}" for name, descending in steps.order
@@ -115,8 +124,9 @@ def _aggregate(each: Aggregate) -> str:
     if each.kind == "quantile":
         return f"QUANTILE_CONT({_sql(each.argument)}, {each.share})"
     function = FUNCTIONS[each.kind]
+    other = each.order or each.second
     return (function.replace("_POP", "_SAMP") if each.sample else function).format(
-        _sql(each.argument), "" if each.order is None else _sql(each.order)
+        _sql(each.argument), "" if other is None else _sql(other)
     )
 
 

@@ -147,6 +147,14 @@ ANALYSTS = [
     "SELECT SUM(price), COUNT(*) FROM (SELECT price FROM orders WHERE price IS NOT NULL "
     "QUALIFY RANK() OVER (PARTITION BY custkey ORDER BY price) = 1 OR "
     "COUNT(*) OVER (PARTITION BY custkey) > 3) AS o",
+    "SELECT status, COUNT(*) AS n, ROUND(100.0 * COUNT(*) / SUM(COUNT(*)) OVER (), 1) AS share, "
+    "SUM(n) OVER (ORDER BY status) AS running, RANK() OVER (ORDER BY COUNT(*) DESC, status) AS r "
+    "FROM orders WHERE status IS NOT NULL GROUP BY status HAVING COUNT(*) > 1 ORDER BY r",
+    "SELECT status, AVG(COUNT(*)) OVER (ORDER BY status ROWS BETWEEN 1 PRECEDING AND CURRENT ROW), "
+    "COUNT(*) - LAG(COUNT(*)) OVER (ORDER BY status) FROM orders GROUP BY status ORDER BY status",
+    "SELECT COVAR_SAMP(price, quantity), COVAR_POP(price, quantity), "
+    "REGR_COUNT(price, quantity), REGR_AVGX(price, quantity), REGR_AVGY(price, quantity) "
+    "FROM orders",
     "SELECT SUM(power(price, 2)), SUM(quantity ^ 3), COUNT_IF(contains(status, 'o')) FROM orders",
 ]
 

@@ -20,6 +20,7 @@ from celosia.core.messages import Message
 from celosia.queries.algebra import Aggregate, AggregateKind, Question
 from celosia.queries.emission import FixedPoint, Target
 from celosia.queries.ownership.owners import unused_name
+from celosia.queries.planning.moments import squares_needed, where_both
 from celosia.queries.planning.ranges import (
     Range,
     choose_fixed_point,
@@ -42,6 +43,11 @@ FUNCTION_NAMES: dict[AggregateKind, str] = {
     "minimum": "MIN",
     "maximum": "MAX",
     "quantile": "QUANTILE",
+    "covariance": "COVAR",
+    "correlation": "CORR",
+    "slope": "REGR_SLOPE",
+    "intercept": "REGR_INTERCEPT",
+    "determination": "REGR_R2",
 }
 
 
@@ -88,6 +94,8 @@ class Derivation:
     """What the values of a sum were counted from."""
     bounds: Range | None = None
     """Between what the values of a mean, a variance or a rank lie."""
+    pair: tuple[Range, Fraction] | None = None
+    """Of two values: the range of the second, and what it was counted from."""
 
 
 @dataclass(slots=True)
@@ -152,6 +160,8 @@ def _derivation(
     made = Derivation(aggregate=aggregate, label=label, totals=(), bounds=bounds)
     if aggregate.kind in RANKS:
         return made
+    if aggregate.second is not None:
+        return _pair_derivation(made, question, target, required)
     words = _sql_text(argument)
     named = aggregate.label or f"SUM({words})"
     plain = Total(name="", kind="sum", label=named, argument=argument, fixed=fixed)
@@ -165,6 +175,58 @@ def _derivation(
     parts = [plain] if aggregate.kind == "mean" else [plain, _squares_total(plain, target)]
     names = tuple(_add_total(required, each) for each in [*parts, count])
     return replace(made, totals=names, centre=centre)
+
+
+def _pair_derivation(
+    made: Derivation, question: Question, target: Target, required: RequiredTotals
+) -> Derivation:
+    """The moments of two values: sums of each, of their product, and of squares where needed."""
+    first, second = made.aggregate.argument, made.aggregate.second
+    assert first is not None
+    assert second is not None
+    parts, centres, ranges = [], [], []
+    for value, other in ((first, second), (second, first)):
+        inside = infer_range(value, question.source, target)
+        if inside is None:
+            raise QueryRefused("CEL-Q144.no_bounds", label=made.label)
+        fixed = choose_fixed_point(
+            inside,
+            grid=infer_grid(value, question.source, target),
+            is_whole=is_whole(value, question.source, target),
+        )
+        both, words = where_both(value, other), f"SUM({_sql_text(value)})"
+        plain = Total(name="", kind="sum", label=words, argument=both, fixed=fixed)
+        total, centre = _centre_total(plain, inside, target)
+        parts.append(total)
+        centres.append(centre)
+        ranges.append(inside)
+    product = _product_total(parts[0], parts[1], target)
+    squares = [
+        _squares_total(each, target)
+        for each, is_needed in zip(parts, squares_needed(made.aggregate), strict=True)
+        if is_needed
+    ]
+    words = f"COUNT({_sql_text(first)}, {_sql_text(second)})"
+    count = Total(name="", kind="count", label=words, argument=product.argument)
+    names = tuple(_add_total(required, each) for each in (*parts, product, *squares, count))
+    return replace(
+        made, totals=names, centre=centres[0], bounds=ranges[0], pair=(ranges[1], centres[1])
+    )
+
+
+def _product_total(one: Total, other: Total, target: Target) -> Total:
+    """The sum of products of two centred values."""
+    assert one.fixed is not None
+    assert other.fixed is not None
+    assert one.argument is not None
+    assert other.argument is not None
+    farthest = [max(abs(each.lower), abs(each.upper)) for each in (one.fixed, other.fixed)]
+    most = farthest[0] * farthest[1]
+    left, right = _as_real(one.argument, target), _as_real(other.argument, target)
+    tree = made_total(exp.Mul(this=left, expression=right))
+    fixed = choose_fixed_point((-most, most), grid=None, is_whole=False)
+    label = Message("queries.part_name.product", one=one.label, other=other.label)
+    return Total(name="", kind="sum", label=label, argument=tree, fixed=fixed)
 
 
 def _centre_total(total: Total, bounds: Range, target: Target) -> tuple[Total, Fraction]:
@@ -224,8 +286,10 @@ def format_aggregate(aggregate: Aggregate) -> str:
     if aggregate.kind == "distinct":
         return f"COUNT(DISTINCT {_sql_text(aggregate.argument)})"
     share = "" if aggregate.share is None else f", {aggregate.share:g}"
+    if aggregate.second is not None:
+        share = f", {_sql_text(aggregate.second)}"
     word = FUNCTION_NAMES[aggregate.kind]
-    if aggregate.kind in ("variance", "deviation"):
+    if aggregate.kind in ("variance", "deviation", "covariance"):
         word += "_SAMP" if aggregate.sample else "_POP"
     return f"{word}({_sql_text(aggregate.argument)}{share})"
 

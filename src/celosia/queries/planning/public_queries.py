@@ -63,6 +63,13 @@ class PublicStep(Step):
             )
             for word, each in zip(words, question.aggregates, strict=True)
         ]
+        columns += [
+            syntax.as_alias(
+                write_expression(each.second, question.source, target=target), f"{word}_second"
+            )
+            for word, each in zip(words, question.aggregates, strict=True)
+            if each.second is not None
+        ]
         amounts = [
             syntax.as_alias(_amount(each, word), word)
             for word, each in zip(words, question.aggregates, strict=True)
@@ -103,6 +110,15 @@ def _amount(aggregate: Aggregate, word: str) -> exp.Expr:
             share = exp.Literal.number(repr(aggregate.share))
             order = exp.Order(expressions=[exp.Ordered(this=value, nulls_first=False)])
             return exp.WithinGroup(this=exp.PercentileCont(this=share), expression=order)
+    if aggregate.second is not None:
+        pair: type[exp.Expr] = {
+            "covariance": exp.CovarSamp if aggregate.sample else exp.CovarPop,
+            "correlation": exp.Corr,
+            "slope": exp.RegrSlope,
+            "intercept": exp.RegrIntercept,
+            "determination": exp.RegrR2,
+        }[aggregate.kind]
+        return pair(this=value, expression=syntax.column(f"{word}_second"))
     functions: dict[str, type[exp.AggFunc]] = {
         "sum": exp.Sum,
         "mean": exp.Avg,

@@ -85,12 +85,22 @@ class UnnamedAggregate:
     """Whether it adds up or ranks whole numbers."""
     order: exp.Expression | None = None
     """Of the first or last: what rows are ordered by."""
+    second: exp.Expression | None = None
+    """Of two values the other one."""
     of: Kind | None = None
     """In a sub-query: the kind of its values, where it is one of them."""
 
     def named(self, name: str) -> Aggregate:
         """The aggregate under a name."""
-        return Aggregate(self.kind, name, self.argument, self.share, self.sample, order=self.order)
+        return Aggregate(
+            self.kind,
+            name,
+            self.argument,
+            self.share,
+            self.sample,
+            order=self.order,
+            second=self.second,
+        )
 
     @property
     def gives(self) -> Kind:
@@ -137,6 +147,8 @@ def read_aggregate(node: exp.Expr, scope: Scope) -> UnnamedAggregate:
         share = node.args.get("quantile") or node.args.get("expression")
         check_arguments(node, frozenset({"this", "quantile", "expression"}))
         return _quantile(node, node.this, _share(node, share), scope)
+    if type(node) in _PAIRS or type(node) in _OF_PAIRS:
+        return _pair(node, scope)
     kind = _SIMPLE.get(type(node))
     if kind is None:
         raise _unsupported(node)
@@ -149,6 +161,40 @@ def read_aggregate(node: exp.Expr, scope: Scope) -> UnnamedAggregate:
         sample=isinstance(node, _SAMPLES),
         is_whole=typed.kind == "integer",
     )
+
+
+_PAIRS: Mapping[type[exp.Expr], AggregateKind] = {
+    exp.CovarPop: "covariance",
+    exp.CovarSamp: "covariance",
+    exp.Corr: "correlation",
+    exp.RegrSlope: "slope",
+    exp.RegrIntercept: "intercept",
+    exp.RegrR2: "determination",
+}
+_OF_PAIRS: Mapping[type[exp.Expr], AggregateKind] = {
+    exp.RegrCount: "count",
+    exp.RegrAvgx: "mean",
+    exp.RegrAvgy: "mean",
+}
+"""Aggregates of one value in rows that have both."""
+
+
+def _pair(node: exp.Expr, scope: Scope) -> UnnamedAggregate:
+    """An aggregate of two values, such as CORR(y, x)."""
+    if set(_given(node)) != {"this", "expression"} or isinstance(node.this, exp.Distinct):
+        raise _unsupported(node)
+    first, second = (
+        _number(node, each, scope).tree for each in (node.this, node.args["expression"])
+    )
+    kind = _OF_PAIRS.get(type(node))
+    if kind is not None:
+        is_second = isinstance(node, exp.RegrAvgx)
+        value, other = (second, first) if is_second else (first, second)
+        present = exp.Not(this=exp.Is(this=other.copy(), expression=exp.Null()))
+        both = exp.Case(ifs=[exp.If(this=present, true=value.copy())])
+        return UnnamedAggregate(kind, both)
+    sample = isinstance(node, exp.CovarSamp)
+    return UnnamedAggregate(_PAIRS[type(node)], first, sample=sample, second=second)
 
 
 def read_inner_aggregate(node: exp.Expr, scope: Scope) -> UnnamedAggregate:
@@ -171,7 +217,7 @@ def read_inner_aggregate(node: exp.Expr, scope: Scope) -> UnnamedAggregate:
         _check_not_interval(typed, node)
         return UnnamedAggregate(_SIMPLE[type(node)], typed.tree, of=typed.kind)
     made = read_aggregate(node, scope)
-    if made.kind in ("variance", "deviation"):
+    if made.kind in ("variance", "deviation") or made.second is not None:
         raise refusal("CEL-Q054.in_sub_query", aggregate=_word(node), at=node)
     return replace(made, of="number") if made.kind == "sum" else made
 
@@ -301,9 +347,6 @@ _INSTEAD: Mapping[type[exp.Expr], str] = {
     exp.ApproxDistinct: "CEL-Q054.approximate_distinct",
     exp.ApproxQuantile: "CEL-Q054.approximate_quantile",
     exp.Mode: "CEL-Q054.mode",
-    exp.Corr: "CEL-Q054.correlation",
-    exp.CovarPop: "CEL-Q054.covariance",
-    exp.CovarSamp: "CEL-Q054.covariance",
 }
 """Aggregates without a mechanism, with the refusal that has an alternative to each."""
 

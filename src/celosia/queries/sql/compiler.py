@@ -72,8 +72,9 @@ def check_growth(question: algebra.Question) -> None:
     for key in question.keys:
         size_of(key.expression, sizes)
     for aggregate in question.aggregates:
-        if aggregate.argument is not None:
-            size_of(aggregate.argument, sizes)
+        for tree in (aggregate.argument, aggregate.second):
+            if tree is not None:
+                size_of(tree, sizes)
     answers: dict[tuple[str, str], Size] = {}
     for named in question.post_processing.computed:  # each may refer to those before it
         answers["", named.name.lower()] = size_of(named.expression, answers)

@@ -451,20 +451,21 @@ def _round(node: exp.Expr, read: Read) -> TypedExpression:
     return TypedExpression(made, "number")
 
 
+def _written_number(tree: exp.Expr | None) -> float | None:
+    sign = -1 if isinstance(tree, exp.Neg) else 1
+    inner = tree.this if isinstance(tree, exp.Neg) else tree
+    is_number = isinstance(inner, exp.Literal) and not inner.is_string
+    return sign * float(inner.name) if inner is not None and is_number else None
+
+
 def _width_bucket(node: exp.Expr, read: Read) -> TypedExpression:
     """WIDTH_BUCKET(x, low, high, n): 0 below, n + 1 from `high` on, else the n-th part of it."""
     words = ("min_value", "max_value", "num_buckets")
     check_arguments(node, frozenset({"this", *words}))
     written = [node.args.get(word) for word in words]
-    texts = [each.this if isinstance(each, exp.Neg) else each for each in written]
-    if not all(isinstance(each, exp.Literal) and not each.is_string for each in texts):
-        raise refusal("CEL-Q050.width_bucket", at=node)
     count = _whole(node, written[2], 1)
-    low, high = (
-        (-1 if isinstance(given, exp.Neg) else 1) * float(text.name)
-        for given, text in zip(written[:2], texts[:2], strict=True)
-    )
-    if low >= high:
+    low, high = (_written_number(each) for each in written[:2])
+    if low is None or high is None or low >= high:
         raise refusal("CEL-Q050.width_bucket", at=node)
     value, first, last = node.this, node.args["min_value"], node.args["max_value"]
     moved = exp.Mul(

@@ -1,9 +1,9 @@
 """What a SELECT shows: its list, GROUP BY, and HAVING, ORDER BY and LIMIT on noisy answers.
 
 What is computed from aggregates is computed from their noisy answers, and so costs nothing:
-`SUM(a) / COUNT(*)` asks for a sum and a count, and divides what comes back. It has no interval of
-its own, so a number that follows from one aggregate alone is refused: whoever has that aggregate,
-with its interval, computes it from both.
+`SUM(a) / COUNT(*)` asks for a sum and a count, and divides what comes back; its interval follows
+from theirs. A number that follows from one count alone is refused: whoever has that count, with its
+interval, computes it from both.
 
 An aggregate that only they refer to is asked for as well, and not shown.
 """
@@ -17,6 +17,7 @@ from sqlglot import exp
 
 from celosia.queries.algebra import Aggregate, Key, NamedExpression, PostProcessing
 from celosia.queries.sql.aggregates import UnnamedAggregate, is_aggregate, read_aggregate
+from celosia.queries.sql.answer_windows import read_answer_window
 from celosia.queries.sql.conditions import read_expression
 from celosia.queries.sql.names import (
     NUMBERS,
@@ -33,6 +34,7 @@ from celosia.queries.sql.parser import Dialect
 from celosia.queries.sql.refusals import AGGREGATES, check_arguments, refusal, refuse_forbidden
 
 _NESTED = (*AGGREGATES, exp.Window)
+COUNTS = frozenset({"rows", "count", "distinct"})
 
 
 def has_aggregate(node: exp.Expr) -> bool:
@@ -198,6 +200,8 @@ class Outputs:
         """
 
         def known(part: exp.Expr) -> TypedExpression | None:
+            if isinstance(part, exp.Window) and not self.is_inner:
+                return self._window(part, clause)
             found = self.answer(part, clause)
             if found is None or found.kind not in TIMES or self.is_inner:
                 return found
@@ -207,6 +211,27 @@ class Outputs:
             )
 
         return read_expression(node, self.scope, special=known)
+
+    def _window(self, node: exp.Window, clause: str) -> TypedExpression:
+        """The column of a window function over the answers, which is computed before all else."""
+        if clause == "HAVING":
+            raise refusal("CEL-Q042.answer_window", at=node)
+        typed = read_answer_window(node, lambda part: self.read_computed(part, clause))
+        for name, each in self.computed.items():
+            if each.tree == typed.tree:
+                return TypedExpression(exp.column(name, quoted=True), typed.kind)
+        name = self.free("window")
+        self.computed[name] = typed
+        return TypedExpression(exp.column(name, quoted=True), typed.kind)
+
+    def has_window_behind(self, tree: exp.Expression) -> bool:
+        """Whether an expression of answers follows from several rows of them."""
+        if tree.find(exp.Window) is not None:
+            return True
+        names = {each.name for each in tree.find_all(exp.Column)}
+        return any(
+            self.has_window_behind(self.computed[each].tree) for each in names & set(self.computed)
+        )
 
     def answers_behind(self, tree: exp.Expression) -> set[str]:
         """The keys and aggregates that an expression of answers follows from."""
@@ -265,7 +290,8 @@ def read_outputs(
     for each in select.expressions:
         if each.is_star and not has_aggregate(each.unalias()):
             raise refusal("CEL-Q042.star", at=each)
-        _stop_windows(each)
+        if is_inner and (window := each.find(exp.Window)) is not None:
+            refuse_forbidden(window)
     grouped = read_group_keys(select, scope)
     aliases = frozenset(each.alias.lower() for each in select.expressions if each.alias)
     made = Outputs(scope, taken=aliases, read=read, is_inner=is_inner)
@@ -302,16 +328,12 @@ def _computed(node: exp.Expr, made: Outputs) -> TypedExpression:
 
 
 def _check_combines(typed: TypedExpression, made: Outputs, node: exp.Expr) -> None:
-    """Refuse a number that follows from one aggregate and written values alone."""
+    """Refuse a number that follows from one count and written values alone."""
     answers = made.answers_behind(typed.tree)
-    if typed.kind in NUMBERS and len(answers) == 1 and answers <= set(made.aggregates):
-        raise refusal("CEL-Q051.computed_one_aggregate", at=node)
-
-
-def _stop_windows(node: exp.Expr) -> None:
-    """Refuse a window function wherever it stands in an output."""
-    for window in node.find_all(exp.Window):
-        refuse_forbidden(window)
+    counts = {name for name, each in made.aggregates.items() if each.kind in COUNTS}
+    is_single = typed.kind in NUMBERS and len(answers) == 1 and answers <= counts
+    if is_single and not made.has_window_behind(typed.tree):
+        raise refusal("CEL-Q051.computed_one_count", at=node)
 
 
 def _complete(made: Outputs, grouped: Sequence[TypedExpression]) -> None:
@@ -348,6 +370,8 @@ def check_answerable(made: Outputs, select: exp.Select) -> None:
     """Refuse a query that aggregates nothing."""
     if made.aggregates:
         return
+    if (window := select.find(exp.Window)) is not None and window.parent_select is select:
+        raise refusal("CEL-Q042.window", at=window)
     raise refusal("CEL-Q051.no_aggregate", at=select)
 
 
@@ -368,11 +392,15 @@ def read_post_processing(
         order=tuple(ordered),
         limit=_limit(select.args.get("limit")),
         offset=_offset(select.args.get("offset")),
-        computed=tuple(
-            NamedExpression(name, typed.tree) for name, typed in outputs.computed.items()
-        ),
+        computed=tuple(_in_order(outputs)),
         columns=tuple(outputs.shown),
     )
+
+
+def _in_order(outputs: Outputs) -> list[NamedExpression]:
+    """What is computed: all that follows from one row first, as HAVING comes before windows."""
+    made = [NamedExpression(name, typed.tree) for name, typed in outputs.computed.items()]
+    return sorted(made, key=lambda each: outputs.has_window_behind(each.expression))
 
 
 def read_having(node: exp.Expr, outputs: Outputs) -> exp.Expression:

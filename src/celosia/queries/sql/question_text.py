@@ -102,7 +102,7 @@ class _Writer:
             return TextLine(Message("queries.question.rows", name=name), each)
         inside = [self._sql(each.argument)]
         inside += [f"{each.share!r}"] if each.share is not None else []
-        inside += [self._sql(each.order)] if each.order is not None else []
+        inside += [self._sql(part) for part in (each.order, each.second) if part is not None]
         text = Message(
             "queries.question.aggregate",
             name=name,
