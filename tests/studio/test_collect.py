@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
-from playwright.sync_api import Browser
+from base64 import b64encode
+from pathlib import Path
 
+import pytest
+from playwright.sync_api import Browser, expect
+
+from celosia.collect.clients.files import CONFORMANCE, JAVASCRIPT, shipped
 from celosia.core.errors import InputError
 from celosia.studio.collect.model import (
     DATA,
@@ -14,9 +18,11 @@ from celosia.studio.collect.model import (
     compared,
     edges,
 )
+from celosia.studio.collect.surveys import MOST_SURVEYS, SurveyForm, Surveys
 from celosia.studio.collect.sweep_model import SweepForm, shown
 from tests.studio.conftest import Visit, visiting
 
+CHECKS = Path(__file__).parents[1] / "collect" / "check_conformance.mjs"
 FORM = CollectionForm(devices=2000, protocol="grr")
 
 
@@ -146,3 +152,108 @@ def test_what_is_typed_into_the_address_cannot_do_harm(browser: Browser, address
         page = visit.open("/collect?data=<script>alert(1)</script>&epsilon=1e9&devices=10000000000")
         assert "alert(1)" not in page.locator("main").inner_html()
         assert visit.overflow() == 0
+
+
+def test_the_javascript_client_passes_the_conformance_file_in_a_browser(browser: Browser) -> None:
+    """Also where there is no Node; the page belongs to no site and loads nothing."""
+    modules = [
+        f"data:text/javascript;base64,{b64encode(text.encode()).decode()}"
+        for text in (shipped(JAVASCRIPT), CHECKS.read_text("utf-8"))
+    ]
+    context = browser.new_context()
+    try:
+        found = context.new_page().evaluate(
+            "async ([client, check, data]) => "
+            "(await import(check)).check(await import(client), JSON.parse(data))",
+            [*modules, shipped(CONFORMANCE)],
+        )
+    finally:
+        context.close()
+    assert found["wrong"] == []
+    assert found["reports"] > 100
+
+
+SECRET = "a very telling answer"
+
+
+def test_browsers_report_and_no_answer_leaves_them(browser: Browser, address: str) -> None:
+    with visiting(browser, address, "live") as watching:
+        page = watching.open("/collect/live")
+        page.get_by_label("Answers, one on each line").fill(f"{SECRET}\nanother")
+        page.get_by_role("button", name="Start the survey").click()
+        link = page.locator('[data-test="device-address"]')
+        link.wait_for()
+        survey = (link.get_attribute("href") or "").removeprefix(address)
+        sent = [_answer(browser, address, survey, again=times == 0) for times in range(2)]
+        page.locator("table.celosia-table tbody tr").nth(1).wait_for()
+        expect(page.locator("main")).to_contain_text("Reports so far")
+        page.get_by_text("2", exact=True).first.wait_for()
+        watching.picture()
+    for body in sent:
+        assert body[:4] == b"CLR1"
+        assert len(body) == 25  # the head, and one byte with one random bit
+        assert body[-1] in (0, 1)
+
+
+def _answer(browser: Browser, address: str, survey: str, *, again: bool) -> bytes:
+    """One device answers; what it sent as its report. All else that it sent has no answer in it."""
+    context = browser.new_context()
+    bodies: list[bytes] = []
+    others: list[str] = []
+    page = context.new_page()
+    page.on(
+        "websocket", lambda socket: socket.on("framesent", lambda data: others.append(str(data)))
+    )
+    page.on("request", lambda each: others.append(f"{each.url} {each.headers}"))
+    page.on("request", lambda each: bodies.append(each.post_data_buffer or b""))
+    page.on("pageerror", lambda error: pytest.fail(str(error)))
+    page.goto(f"{address}{survey}")
+    page.locator("input[name=celosia-answer]").first.check()
+    page.locator("#celosia-send").click()
+    expect(page.locator("#celosia-status")).to_contain_text("all that left your browser")
+    if again:  # the budget of the browser allows one report, also after the page was loaded again
+        page.reload()
+        page.locator("input[name=celosia-answer]").last.check()
+        page.locator("#celosia-send").click()
+        expect(page.locator("#celosia-status")).to_contain_text("has reported already")
+    context.close()
+    reports = [each for each in bodies if each.startswith(b"CLR1")]
+    assert len(reports) == 1
+    assert not any(SECRET in each for each in others)
+    assert not any(SECRET.encode() in each for each in bodies)
+    return reports[0]
+
+
+@pytest.mark.parametrize(
+    ("question", "answers"),
+    [("", ("a", "b")), ("q", ("a",)), ("q", ("a", "a")), ("q", ("a", "b" * 300))],
+)
+def test_a_survey_has_a_question_and_different_answers(
+    question: str, answers: tuple[str, ...]
+) -> None:
+    with pytest.raises(InputError) as refusal:
+        SurveyForm(question, answers, 1.0)
+    assert refusal.value.key == "CEL-W080.survey"
+
+
+def test_a_survey_counts_one_report_of_a_mark_and_no_other_bytes() -> None:
+    survey = Surveys().start(SurveyForm("q", ("a", "b"), 1.0))
+    client = survey.protocol.client()
+    one, two = client.privatise("a").to_bytes(), client.privatise(["a", "b"]).to_bytes()
+    survey.absorb(one, "m" * 16)
+    survey.absorb(one, "m" * 16)
+    assert survey.reports == 1
+    for data, mark in ((two, "n" * 16), (one, "short"), (b"CLR1", "o" * 16)):
+        with pytest.raises(InputError):
+            survey.absorb(data, mark)
+    assert [row[0] for row in survey.shares()] == ["a", "b"]
+
+
+def test_the_oldest_survey_goes() -> None:
+    kept = Surveys()
+    first = kept.start(SurveyForm("q", ("a", "b"), 1.0))
+    for _ in range(MOST_SURVEYS):
+        last = kept.start(SurveyForm("q", ("a", "b"), 1.0))
+    assert kept.of(last.id) is last
+    with pytest.raises(InputError):
+        kept.of(first.id)

@@ -60,6 +60,7 @@ def simulator(
     _controls(form.nearest())
     ui.link(_("Compare all protocols"), "/collect/compare").classes("q-mt-lg block")
     ui.link(_("Sweep parameters"), "/collect/sweep").classes("block")
+    ui.link(_("Ask the browsers in the room"), "/collect/live").classes("block")
 
 
 def _controls(form: CollectionForm) -> None:
