@@ -76,7 +76,7 @@ NEEDED = {
     },
     "celosia.queries.planning": {
         *("aggregates", "context", "contribution_bounding", "cost", "facts", "laplace", "plan"),
-        *("key_domains", "planner", "ranges", "semi_joins"),
+        *("key_domains", "moments", "planner", "ranges", "semi_joins"),
     },
     "sqlglot.generators": {"duckdb"},
     "sqlglot.parsers": {"base", "duckdb"},
