@@ -40,8 +40,8 @@ from celosia.studio.publish.results_solutions import Solutions
 from celosia.studio.publish.results_tray import Candidate
 from celosia.studio.visitors import Work
 from celosia.studio.worker import JobEvent, JobProgress
+from celosia.tables.account import RawColumns
 from celosia.tables.history import ReleaseHistory
-from celosia.tables.raw_columns import RawColumns
 
 QUIET = JobProgress(lambda text: None)
 

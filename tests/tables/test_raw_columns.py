@@ -15,7 +15,7 @@ from celosia import InputError, KAnonymity, PrivacyError, Schema
 from celosia.core.release import certificate_path
 from celosia.engines import DuckDBTables
 from celosia.tables import Column, Role, TableRelease, publish, publish_file
-from celosia.tables.raw_columns import RawColumns
+from celosia.tables.account import RawColumns
 from celosia.tables.release import PublishedTable
 from celosia.tables.run_on_engine import publish_on
 

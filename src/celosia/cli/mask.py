@@ -87,7 +87,7 @@ def mask(
     """
     from celosia.core.randomness import source
     from celosia.tables import masking
-    from celosia.tables.masking.readers import read_for_methods
+    from celosia.tables.masking.recipe import read_for_methods
 
     given = reading.as_arguments()
     refused = {options.READING_OPTIONS: bool(given)}

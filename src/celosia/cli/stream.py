@@ -53,8 +53,7 @@ def stream(
 
     `celosia stream - --recipe r.toml --reference known.csv --state s.stream -o masked.csv`
     """
-    from celosia.tables.masking.readers import read_for_methods
-    from celosia.tables.masking.recipe import Recipe
+    from celosia.tables.masking.recipe import Recipe, read_for_methods
     from celosia.tables.masking.stream import StreamOptions, mask_stream
 
     chosen = Recipe.load(recipe)

@@ -53,7 +53,7 @@ def synthesise(
     """
     from celosia.core.randomness import source
     from celosia.tables import Role, Schema, masking
-    from celosia.tables.masking.readers import read_for_methods
+    from celosia.tables.masking.recipe import read_for_methods
 
     outputs.check(inputs=(table, holdout))
     if rows is not None:

@@ -44,7 +44,7 @@ def teach(
     from celosia.tables import KAnonymity
     from celosia.tables.coded_table import code_table
     from celosia.tables.recoding import Lattice, classic, find_optimum
-    from celosia.tables.run import check_table
+    from celosia.tables.schema import check_table
 
     if algorithm not in ALGORITHMS:
         raise InputError(

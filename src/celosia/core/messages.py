@@ -18,6 +18,7 @@ from contextvars import ContextVar
 from difflib import get_close_matches
 from fractions import Fraction
 from functools import cache, reduce
+from types import MappingProxyType
 from typing import Any, Literal, Self, get_args
 
 Language = Literal["en", "es"]
@@ -289,6 +290,28 @@ def number(value: float, form: str = ",") -> str:
     ('1,200', '12.5%')
     """
     return say("reports.number", value=value, form=form)
+
+
+NO_NAMES: Mapping[str, str] = MappingProxyType({})
+"""No fact has a message."""
+
+
+def format_numbers(facts: Mapping[str, Any], names: Mapping[str, str] = NO_NAMES) -> str:
+    """The numbers among the facts of a method, for one line.
+
+    >>> format_numbers({"k": 5, "edges_added": 1200, "done": True})
+    'k 5, edges added 1,200'
+    """
+    return ", ".join(
+        f"{fact_name(name, names)} {number(value, ',.6g')}"
+        for name, value in facts.items()
+        if isinstance(value, int | float) and not isinstance(value, bool)
+    )
+
+
+def fact_name(name: str, names: Mapping[str, str]) -> str:
+    """What a fact is called: by its message, or as the words that it is written in."""
+    return say(names[name]) if name in names else name.replace("_", " ")
 
 
 FAMILIES = {

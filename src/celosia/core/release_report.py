@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Any
 
-from celosia.core.messages import number, say, sentence
+from celosia.core.messages import NO_NAMES, fact_name, number, say, sentence
 from celosia.core.release import Guarantee, Provenance
 from celosia.core.report import Block, Details, Facts, Heading, Paragraph
-
-NO_NAMES: Mapping[str, str] = MappingProxyType({})
 
 
 def promise_blocks(guarantee: Guarantee) -> list[Block]:
@@ -34,7 +31,7 @@ def facts_block(
         facts: by their names.
         names: the keys of messages for names of facts; others are shown as they are.
     """
-    items = [(_fact_name(name, names), plain(value, names)) for name, value in facts.items()]
+    items = [(fact_name(name, names), plain(value, names)) for name, value in facts.items()]
     return [Details(title, [Facts(items)])] if items else []
 
 
@@ -75,20 +72,3 @@ def plain(value: Any, names: Mapping[str, str] = NO_NAMES) -> str:
             for name, each in value.items()
         )
     return ", ".join(plain(each, names) for each in value)
-
-
-def format_numbers(facts: Mapping[str, Any], names: Mapping[str, str] = NO_NAMES) -> str:
-    """The numbers among the facts of a method, for one line.
-
-    >>> format_numbers({"k": 5, "edges_added": 1200, "done": True})
-    'k 5, edges added 1,200'
-    """
-    return ", ".join(
-        f"{_fact_name(name, names)} {number(value, ',.6g')}"
-        for name, value in facts.items()
-        if isinstance(value, int | float) and not isinstance(value, bool)
-    )
-
-
-def _fact_name(name: str, names: Mapping[str, str]) -> str:
-    return say(names[name]) if name in names else name.replace("_", " ")

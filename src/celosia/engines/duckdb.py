@@ -13,10 +13,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from celosia import frames
 from celosia.core.errors import EngineError
 from celosia.core.work_folders import WorkFolder
 from celosia.engines.sql import duckdb_settings
+from celosia.frames import as_frame
 
 if TYPE_CHECKING:
     import duckdb
@@ -75,7 +75,7 @@ class DuckDB:
         grouped = relation.aggregate(f"{keys}, count(*) AS size, min(row) AS row", keys)
         with stream.faults():
             table = grouped.to_arrow_table()
-        result = frames.as_frame(table).sort("row")
+        result = as_frame(table).sort("row")
         values = [
             result[place].cast(first[name].dtype).alias(name)
             for place, name in zip(places, columns, strict=True)
@@ -87,7 +87,7 @@ class DuckDB:
         places = ", ".join(f"c{number}" for number in range(columns))
         source = f"read_parquet($file) AS t({places})"
         found = self._connection.execute(sizes_query(source, places), {"file": str(file)})
-        return size_counts(frames.as_frame(found.to_arrow_table()))
+        return size_counts(as_frame(found.to_arrow_table()))
 
 
 class _Stream:

@@ -6,7 +6,7 @@ no trace of rows that were left out.
 """
 
 from celosia.frames.codes import Codes, encode
-from celosia.frames.columns import as_text, pick, unused_name
+from celosia.frames.columns import as_text, pick, unused_name, with_points
 from celosia.frames.conversion import (
     ArrowStream,
     TableLike,
@@ -15,12 +15,12 @@ from celosia.frames.conversion import (
     without_marks,
 )
 from celosia.frames.csv import possible_marks, sniff
-from celosia.frames.decimal_marks import Mark, with_points
 from celosia.frames.dialect import Dialect
 from celosia.frames.formats import (
     SUFFIXES,
     ColumnType,
     Format,
+    Mark,
     ReadKeywords,
     SourceFormat,
     check_readable,

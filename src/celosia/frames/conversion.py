@@ -13,8 +13,7 @@ import polars as pl
 
 from celosia.core.errors import InputError
 from celosia.frames.columnar import NUMBER, ZONED_TIME, check_one_kind, is_missing
-from celosia.frames.columns import check_flat, check_names, unfit_columns
-from celosia.frames.inference import infer, narrow
+from celosia.frames.columns import check_flat, check_names, infer, narrow, unfit_columns
 
 MISSING_MARKS = frozenset(
     (

@@ -14,8 +14,19 @@ import numpy as np
 import polars as pl
 
 from celosia.core.errors import InputError
-from celosia.frames.columns import pick
-from celosia.frames.decimal_marks import Mark, has_mark, in_doubt, is_certain
+from celosia.frames.columns import (
+    Narrow,
+    convert,
+    has_mark,
+    in_doubt,
+    infer,
+    is_certain,
+    mark_of,
+    misfits,
+    narrow,
+    parse,
+    pick,
+)
 from celosia.frames.dialect import (
     Dialect,
     Layout,
@@ -29,12 +40,12 @@ from celosia.frames.dialect import (
 from celosia.frames.formats import (
     ColumnType,
     Format,
+    Mark,
     ReadOptions,
     check_readable,
     is_gzip,
     unreadable,
 )
-from celosia.frames.inference import Narrow, convert, infer, mark_of, misfits, narrow, parse
 
 _BLOCK, _LARGEST_BLOCK = 1 << 23, (1 << 31) - 1
 """Bytes parsed in one go when all is read; a row must fit in them, so the second is tried too."""

@@ -16,9 +16,8 @@ from typing import TextIO
 
 from celosia.core.errors import InputError
 from celosia.core.messages import Message
-from celosia.frames.columns import check_names
-from celosia.frames.decimal_marks import Mark, marks_for
-from celosia.frames.formats import ReadOptions, empty, open_bytes, unreadable
+from celosia.frames.columns import check_names, marks_for
+from celosia.frames.formats import Mark, ReadOptions, empty, open_bytes, unreadable
 
 _PIECE = 1 << 22
 """Bytes looked at in one go; bounds the memory needed for a file of any size."""

@@ -11,7 +11,6 @@ from typing import IO, Literal, TypedDict, cast, get_args
 
 from celosia.core.errors import InputError
 from celosia.core.messages import Message, did_you_mean
-from celosia.frames.decimal_marks import Mark
 
 Format = Literal["csv", "tsv", "parquet", "arrow", "jsonl", "excel"]
 """The kinds of file that can be read and written."""
@@ -132,6 +131,9 @@ def open_bytes(path: Path) -> IO[bytes]:
     """The bytes of a file, decompressed on the way if need be."""
     return cast(IO[bytes], gzip.open(path, "rb")) if is_gzip(path) else path.open("rb")
 
+
+Mark = Literal[".", ","]
+"""What may stand before the decimals of a number."""
 
 ColumnType = Literal["string", "integer", "decimal", "date"]
 """What a column of text can be declared to hold."""

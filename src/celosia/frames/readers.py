@@ -17,11 +17,11 @@ from celosia.frames.columnar import (
     read_excel,
     read_json_lines,
 )
-from celosia.frames.columns import pick
+from celosia.frames.columns import convert, pick
 from celosia.frames.csv import csv_chunks, read_csv
-from celosia.frames.decimal_marks import Mark
 from celosia.frames.formats import (
     ColumnType,
+    Mark,
     ReadOptions,
     SourceFormat,
     check_readable,
@@ -29,7 +29,6 @@ from celosia.frames.formats import (
     names_in,
     source_format_of,
 )
-from celosia.frames.inference import convert
 
 
 def read(

@@ -168,7 +168,7 @@ def _mask_attributes(graph: Graph, options: GraphPublishOptions, progress: Progr
     if recipe is None:
         return graph
     from celosia.tables.masking.run import run_steps
-    from celosia.tables.run import check_table, released_names
+    from celosia.tables.schema import check_table, released_names
 
     if graph.attributes is None or any(step.method.picks_rows for step in recipe.steps):
         raise InputError("CEL-G022.rows")

@@ -12,8 +12,8 @@ from celosia.engines import Groups
 from celosia.engines.tables import ColumnMap, RecodingMap, changed_source
 from celosia.tables.coded_table import CodedColumn
 from celosia.tables.protection import Protection
-from celosia.tables.run import released_names, without_minus_zero
-from celosia.tables.schema import Role, Schema
+from celosia.tables.released_table import without_minus_zero
+from celosia.tables.schema import Role, Schema, released_names
 
 
 def build_recoding_map(schema: Schema, groups: Groups, protection: Protection) -> RecodingMap:

@@ -24,7 +24,7 @@ from celosia.core.report import Document
 from celosia.core.timings import Timings
 from celosia.engines.tables import Draft, Place, names_files
 from celosia.tables import report
-from celosia.tables.raw_columns import RawColumns
+from celosia.tables.account import RawColumns
 from celosia.tables.released_table import SLICE, ReleasedTable
 from celosia.tables.solution import Solution
 

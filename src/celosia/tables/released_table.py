@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from celosia.frames import encode
+from celosia.frames import ARROW_LEVEL, bare, encode
 
 SLICE = 1 << 20
 """How many rows are text at a time while a table is written."""
@@ -160,3 +160,33 @@ class ReleasedTable:
                 for number, each in enumerate(self.columns)
             }
         )
+
+
+def without_minus_zero(table: pl.DataFrame) -> pl.DataFrame:
+    """The same numbers with one zero: -0.0 equals 0.0, and is another text in a file.
+
+    A class of equal values would fall apart when it is written.
+
+    >>> without_minus_zero(pl.DataFrame({"x": [-0.0, 1.5]}))["x"].to_list()
+    [0.0, 1.5]
+    """
+    return table.with_columns(
+        column.set((column == 0).fill_null(value=False), 0.0)
+        for column in table
+        if column.dtype.is_float()
+    )
+
+
+def without_trace(table: pl.DataFrame) -> pl.DataFrame:
+    """The same rows and nothing else, for callers who write or send the frame without our writers.
+
+    Text in Polars points into buffers that still hold the original rows in their order, and a
+    column of categories lists those that no row has any more.
+    """
+    named = (pl.Categorical, pl.Enum)
+    texts = table.with_columns(
+        column.cast(pl.String) for column in table if isinstance(column.dtype, named)
+    )
+    copied = pl.from_arrow(bare(without_minus_zero(texts)).to_arrow(compat_level=ARROW_LEVEL))
+    assert isinstance(copied, pl.DataFrame)
+    return copied

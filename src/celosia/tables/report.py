@@ -29,9 +29,9 @@ from celosia.core.report import (
     Table,
 )
 from celosia.core.timings import Timings
+from celosia.tables.account import RawColumns
 from celosia.tables.history.joint import JointOutcome
 from celosia.tables.models import AverageRisk, Model, model_from_dict
-from celosia.tables.raw_columns import RawColumns
 from celosia.tables.solution import Solution, method_blocks
 from celosia.tables.units import UnitOutcome
 

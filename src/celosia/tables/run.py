@@ -20,18 +20,17 @@ from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.core.timings import Stopwatch
 from celosia.engines import Groups
-from celosia.frames import ARROW_LEVEL, as_frame, bare
+from celosia.frames import as_frame
 from celosia.frames.sorting import sort_order
-from celosia.tables.account import account
+from celosia.tables.account import RawColumns, account, measure_raw
 from celosia.tables.coded_table import CodedTable, code_table
 from celosia.tables.history.series import ReleaseSeries, protect_in_series
 from celosia.tables.metrics import Metric
 from celosia.tables.models import Model
 from celosia.tables.options import PublishOptions
-from celosia.tables.raw_columns import RawColumns, measure_raw
 from celosia.tables.release import TableRelease
-from celosia.tables.released_table import ReleasedColumn, ReleasedTable
-from celosia.tables.schema import Role, Schema
+from celosia.tables.released_table import ReleasedColumn, ReleasedTable, without_trace
+from celosia.tables.schema import Role, Schema, check_table, released_names
 from celosia.tables.units import check_one_record_each
 
 
@@ -200,18 +199,6 @@ def code_groups(groups: Groups, options: PublishOptions, progress: Progress) -> 
     )
 
 
-def check_table(frame: pl.DataFrame, schema: Schema) -> None:
-    """Refuse a table that does not fit its schema, or that has no rows."""
-    schema.check_columns(frame.columns)
-    if frame.height == 0:
-        raise InputError("CEL-P015.no_rows")
-
-
-def released_names(frame: pl.DataFrame, schema: Schema) -> list[str]:
-    """The columns that may be released: all but identifiers."""
-    return [name for name in frame.columns if schema.role_of(name) is not Role.IDENTIFIER]
-
-
 FEW = 8
 """Text is kept as numbers where each cell is shown by at least this many rows on average."""
 
@@ -260,33 +247,3 @@ def _sorted(
         for name in options.sort
     ]
     return rows[sort_order(pl.DataFrame(cells), options.sort)]
-
-
-def without_minus_zero(table: pl.DataFrame) -> pl.DataFrame:
-    """The same numbers with one zero: -0.0 equals 0.0, and is another text in a file.
-
-    A class of equal values would fall apart when it is written.
-
-    >>> without_minus_zero(pl.DataFrame({"x": [-0.0, 1.5]}))["x"].to_list()
-    [0.0, 1.5]
-    """
-    return table.with_columns(
-        column.set((column == 0).fill_null(value=False), 0.0)
-        for column in table
-        if column.dtype.is_float()
-    )
-
-
-def without_trace(table: pl.DataFrame) -> pl.DataFrame:
-    """The same rows and nothing else, for callers who write or send the frame without our writers.
-
-    Text in Polars points into buffers that still hold the original rows in their order, and a
-    column of categories lists those that no row has any more.
-    """
-    named = (pl.Categorical, pl.Enum)
-    texts = table.with_columns(
-        column.cast(pl.String) for column in table if isinstance(column.dtype, named)
-    )
-    copied = pl.from_arrow(bare(without_minus_zero(texts)).to_arrow(compat_level=ARROW_LEVEL))
-    assert isinstance(copied, pl.DataFrame)
-    return copied

@@ -39,17 +39,16 @@ from celosia.engines.tables import (
     TableEngine,
     names_files,
 )
-from celosia.tables.account import account
+from celosia.tables.account import RawColumns, account, measure_raw, raw_names
 from celosia.tables.history.fingerprints import RecordHashes
 from celosia.tables.history.series import ReleaseSeries, protect_in_series
 from celosia.tables.models import Model
 from celosia.tables.options import PublishKeywords, PublishOptions
 from celosia.tables.protection import Protection
-from celosia.tables.raw_columns import RawColumns, measure_raw, raw_names
 from celosia.tables.recoding_map import build_recoding_map, recode_chunk
 from celosia.tables.release import EngineOutput, PublishedTable
-from celosia.tables.run import check_out_of_core, code_groups, grouped_names, released_names
-from celosia.tables.schema import Schema
+from celosia.tables.run import check_out_of_core, code_groups, grouped_names
+from celosia.tables.schema import Schema, released_names
 from celosia.tables.units import check_one_record_each
 
 

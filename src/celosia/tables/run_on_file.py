@@ -29,12 +29,11 @@ from celosia.engines import DuckDB, Groups
 from celosia.engines.shuffling import buckets_for, shuffle
 from celosia.frames import ReadKeywords
 from celosia.frames.sorting import sort_chunks
-from celosia.tables.account import account
+from celosia.tables.account import account, measure_raw, raw_sets
 from celosia.tables.history.fingerprints import RecordHashes
 from celosia.tables.history.series import ReleaseSeries, protect_in_series
 from celosia.tables.models import Model
 from celosia.tables.options import PublishKeywords, PublishOptions
-from celosia.tables.raw_columns import measure_raw, raw_sets
 from celosia.tables.recoding_map import build_recoding_map, recode_chunks
 from celosia.tables.release import FileRelease
 from celosia.tables.run import check_out_of_core, code_groups, grouped_names

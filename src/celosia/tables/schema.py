@@ -332,3 +332,15 @@ def _column(name: str, columns: Mapping[str, Any], folder: Path) -> Column:
         table.get("missing", "refuse"),
         table.get("accept_raw"),
     )
+
+
+def check_table(frame: pl.DataFrame, schema: Schema) -> None:
+    """Refuse a table that does not fit its schema, or that has no rows."""
+    schema.check_columns(frame.columns)
+    if frame.height == 0:
+        raise InputError("CEL-P015.no_rows")
+
+
+def released_names(frame: pl.DataFrame, schema: Schema) -> list[str]:
+    """The columns that may be released: all but identifiers."""
+    return [name for name in frame.columns if schema.role_of(name) is not Role.IDENTIFIER]

@@ -9,7 +9,7 @@ import pytest
 
 from celosia import Schema, Seeded
 from celosia.tables import masking, private
-from celosia.tables.masking.readers import read_for_methods
+from celosia.tables.masking.recipe import read_for_methods
 
 HISTOGRAM = private.NoisyHistogram(
     epsilon=1,

@@ -37,7 +37,7 @@ from celosia.tables.masking.release import StepOutcome
 from celosia.tables.masking.run import run_steps
 from celosia.tables.masking.run_on_engine import Masker, PreparedStep
 from celosia.tables.masking.value_counts import ValueCounts
-from celosia.tables.run import without_minus_zero, without_trace
+from celosia.tables.released_table import without_minus_zero, without_trace
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

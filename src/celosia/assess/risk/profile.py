@@ -139,7 +139,11 @@ def count_classes(data: Any, quasi_identifiers: str | Sequence[str]) -> ClassCou
     columns = list(dict.fromkeys(named))
     if not columns:
         raise InputError("CEL-A002.no_quasi_identifiers")
-    chunks = _chunks(data)
+    if not isinstance(data, str | Path | Iterator):
+        frame = as_frame(data)
+        check_known(columns, frame.columns)
+        return classes_of(_groups(frame, columns))
+    chunks = read_chunks(data) if isinstance(data, str | Path) else data
     first = next(chunks, None)
     if first is None:
         raise InputError("CEL-A004")
@@ -158,10 +162,14 @@ def classes_of(groups: Groups) -> ClassCounts:
     return ClassCounts(kept, groups.sizes[~hidden], int(groups.sizes[hidden].sum()))
 
 
-def _chunks(data: Any) -> Iterator[pl.DataFrame]:
-    if isinstance(data, str | Path):
-        return read_chunks(data)
-    return data if isinstance(data, Iterator) else iter([as_frame(data)])
+def _groups(frame: pl.DataFrame, columns: Sequence[str]) -> Groups:
+    """The groups of a frame in memory, which needs no engine."""
+    # Names of our own: Polars would read some of a user's as patterns.
+    places = [f"c{number}" for number in range(len(columns))]
+    cells = pl.DataFrame([frame[name].alias(p) for name, p in zip(columns, places, strict=True)])
+    counted = cells.group_by(places, maintain_order=True).len("size")
+    values = [counted[p].alias(name) for name, p in zip(columns, places, strict=True)]
+    return Groups(pl.DataFrame(values), counted["size"].to_numpy().astype(np.int64))
 
 
 def all_stars(groups: pl.DataFrame) -> NDArray[np.bool_]:

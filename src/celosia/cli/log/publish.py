@@ -233,7 +233,7 @@ def _publish_sets(
 
 
 def _show(release: Published) -> None:
-    from celosia.core.release_report import format_numbers
+    from celosia.core.messages import format_numbers
     from celosia.logs.report import FACTS, REASONS, UTILITY
 
     for name, count in release.left_out.items():

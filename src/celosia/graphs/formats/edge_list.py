@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from celosia.core.errors import InputError
 from celosia.core.messages import Message
 from celosia.frames.codes import encode
-from celosia.frames.columns import check_names
-from celosia.frames.inference import infer, narrow, parse
+from celosia.frames.columns import check_names, infer, narrow, parse
 from celosia.graphs.formats.parsed_graph import ParsedGraph, describe_counts, malformed
 from celosia.graphs.formats.records import plain
 from celosia.graphs.graph import Graph

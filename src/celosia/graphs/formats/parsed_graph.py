@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from celosia.core.errors import InputError
 from celosia.core.messages import Message
 from celosia.core.numbers import real
-from celosia.frames.inference import parse
+from celosia.frames.columns import parse
 from celosia.graphs.graph import Graph
 
 Value = object

@@ -16,7 +16,7 @@ from celosia.core.errors import InputError
 from celosia.core.messages import did_you_mean, say
 from celosia.core.numbers import whole
 from celosia.frames import as_frame, as_text, encode
-from celosia.tables.masking.columns import cells
+from celosia.tables.masking.method import cells
 
 MOST_DIMENSIONS = 3
 MOST_CELLS = 200_000

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from celosia import frames
-from celosia.core.messages import Message, say
+from celosia.core.messages import Message, format_numbers, say
 from celosia.core.release import Release
-from celosia.core.release_report import format_numbers
 from celosia.core.report import Document
 from celosia.tables.masking import report
 from celosia.tables.masking.account import Account

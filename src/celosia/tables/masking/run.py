@@ -25,14 +25,8 @@ from celosia.tables.masking.account import Account, Holdout, account, evenly_spa
 from celosia.tables.masking.method import describe_neighbours
 from celosia.tables.masking.recipe import Recipe, RecipeStep
 from celosia.tables.masking.release import MaskedTable, StepOutcome
-from celosia.tables.released_table import ReleasedTable
-from celosia.tables.run import (
-    check_table,
-    released_names,
-    without_minus_zero,
-    without_trace,
-)
-from celosia.tables.schema import Role
+from celosia.tables.released_table import ReleasedTable, without_minus_zero, without_trace
+from celosia.tables.schema import Role, check_table, released_names
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -32,12 +32,12 @@ from celosia.core.messages import Message, say
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.release import Guarantee
 from celosia.frames import as_frame
-from celosia.tables.masking.columns import check_columns
+from celosia.tables.masking.method import check_columns
 from celosia.tables.masking.recipe import Recipe
 from celosia.tables.masking.run import at_step, guarantee
 from celosia.tables.masking.run_on_engine import Masker, PreparedStep, check_row_by_row
 from celosia.tables.masking.value_counts import ValueCounts
-from celosia.tables.run import check_table, released_names
+from celosia.tables.schema import check_table, released_names
 
 FORM = "celosia stream 1"
 BATCH = 1000

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from celosia.tables.masking.columns import numbers
+from celosia.tables.masking.method import numbers
 
 Sizes = NDArray[np.int64]
 Floats = NDArray[np.float64]

@@ -8,7 +8,7 @@ import polars as pl
 
 from celosia.core.errors import InputError
 from celosia.core.methods import Parameter
-from celosia.tables.masking.columns import check_columns
+from celosia.tables.masking.method import check_columns
 
 MOST_ROWS = 2**31
 """Of a synthetic table: the places of its rows fit into 32 bits."""

@@ -16,9 +16,15 @@ from celosia.core.methods import parameter
 from celosia.core.progress import Step
 from celosia.core.randomness import Source
 from celosia.frames import pick
-from celosia.tables.masking.columns import numbers, with_numbers
 from celosia.tables.masking.draws import uniforms
-from celosia.tables.masking.method import MaskingMethod, MethodResult, Work, check_texts
+from celosia.tables.masking.method import (
+    MaskingMethod,
+    MethodResult,
+    Work,
+    check_texts,
+    numbers,
+    with_numbers,
+)
 from celosia.tables.synthesis.checks import (
     NEW_ROWS,
     NO_PROMISE,

@@ -10,7 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
-from celosia.tables.masking.columns import categories
+from celosia.tables.masking.method import categories
 
 LARGEST = 2**53
 """Whole numbers beyond it are not exact as floats; a column that has them holds identifiers."""

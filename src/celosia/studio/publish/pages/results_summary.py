@@ -22,8 +22,8 @@ from celosia.studio.publish.pages.results_parts import (
 from celosia.studio.publish.results_tray import Candidate
 from celosia.studio.widgets.table import show_table
 from celosia.studio.widgets.text import figures, heading, paragraph, quiet
+from celosia.tables.account import RawColumns
 from celosia.tables.history import JointOutcome
-from celosia.tables.raw_columns import RawColumns
 from celosia.tables.report import joint_blocks, raw_blocks, timing_rows
 
 

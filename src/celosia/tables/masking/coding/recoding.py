@@ -19,7 +19,6 @@ from celosia.core.randomness import Source
 from celosia.frames import as_text
 from celosia.tables.hierarchies import Builder, Hierarchy, from_table
 from celosia.tables.masking.coding.top_bottom import interval_labels
-from celosia.tables.masking.columns import cells, check_columns, numbers
 from celosia.tables.masking.method import (
     TEXTS,
     WHOLE,
@@ -28,7 +27,10 @@ from celosia.tables.masking.method import (
     MethodResult,
     Reach,
     Work,
+    cells,
+    check_columns,
     check_number,
+    numbers,
 )
 from celosia.tables.masking.value_counts import ValueCounts
 

@@ -17,7 +17,6 @@ from celosia.core.methods import parameter
 from celosia.core.numbers import exact
 from celosia.core.randomness import Source
 from celosia.frames import pick
-from celosia.tables.masking.columns import check_columns
 from celosia.tables.masking.method import (
     NUMBER,
     TEXTS,
@@ -25,6 +24,7 @@ from celosia.tables.masking.method import (
     MaskingMethod,
     MethodResult,
     Work,
+    check_columns,
 )
 
 Rows = NDArray[np.int64]

@@ -18,7 +18,6 @@ from celosia.core.methods import parameter
 from celosia.core.numbers import exact
 from celosia.core.randomness import Source
 from celosia.frames import as_text
-from celosia.tables.masking.columns import cells, numbers
 from celosia.tables.masking.method import (
     NUMBER,
     CellFunction,
@@ -26,6 +25,8 @@ from celosia.tables.masking.method import (
     MethodResult,
     Reach,
     Work,
+    cells,
+    numbers,
 )
 from celosia.tables.masking.value_counts import NumberCounts, ValueCounts
 

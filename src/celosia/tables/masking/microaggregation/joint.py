@@ -15,19 +15,17 @@ from celosia.core.errors import InputError
 from celosia.core.messages import Message
 from celosia.core.methods import parameter
 from celosia.core.progress import Progress
-from celosia.tables.masking.columns import (
-    categories,
-    check_columns,
-    numbers,
-    with_categories,
-    with_numbers,
-)
 from celosia.tables.masking.method import (
     TEXTS,
     MaskingMethod,
     MethodResult,
     Work,
+    categories,
+    check_columns,
     check_order,
+    numbers,
+    with_categories,
+    with_numbers,
 )
 from celosia.tables.masking.microaggregation.scale import (
     SMALLEST,

@@ -14,14 +14,17 @@ from celosia.core.errors import InputError
 from celosia.core.messages import Message
 from celosia.core.methods import parameter
 from celosia.core.progress import Step
-from celosia.tables.masking.columns import (
+from celosia.tables.masking.method import (
+    ORDER,
+    MaskingMethod,
+    MethodResult,
+    Work,
     categories,
     check_columns,
     numbers,
     with_categories,
     with_numbers,
 )
-from celosia.tables.masking.method import ORDER, MaskingMethod, MethodResult, Work
 from celosia.tables.masking.microaggregation.joint import (
     MEAN,
     MODE,

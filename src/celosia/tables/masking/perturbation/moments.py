@@ -10,7 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
-from celosia.tables.masking.columns import categories, cells
+from celosia.tables.masking.method import categories, cells
 
 Matrix = NDArray[np.float64]
 Rows = NDArray[np.int64]

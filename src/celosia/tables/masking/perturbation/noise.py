@@ -16,7 +16,6 @@ from celosia.core.errors import InputError
 from celosia.core.messages import Message
 from celosia.core.methods import parameter
 from celosia.core.randomness import Source
-from celosia.tables.masking.columns import numbers, with_numbers
 from celosia.tables.masking.draws import normals, uniforms
 from celosia.tables.masking.method import (
     NUMBER,
@@ -25,6 +24,8 @@ from celosia.tables.masking.method import (
     MethodResult,
     Reach,
     Work,
+    numbers,
+    with_numbers,
 )
 from celosia.tables.masking.perturbation.moments import (
     check_varied,

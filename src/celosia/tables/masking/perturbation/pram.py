@@ -17,7 +17,6 @@ from celosia.core.messages import Message
 from celosia.core.methods import check_list, parameter
 from celosia.core.progress import Step
 from celosia.core.randomness import Source
-from celosia.tables.masking.columns import categories, check_columns, with_categories
 from celosia.tables.masking.draws import uniforms
 from celosia.tables.masking.method import (
     NUMBER,
@@ -27,7 +26,10 @@ from celosia.tables.masking.method import (
     MethodResult,
     Reach,
     Work,
+    categories,
+    check_columns,
     check_number,
+    with_categories,
 )
 from celosia.tables.masking.perturbation.moments import check_varied
 from celosia.tables.masking.value_counts import ValueCounts

@@ -15,8 +15,15 @@ from celosia.core.messages import Message
 from celosia.core.methods import parameter
 from celosia.core.progress import Step
 from celosia.core.randomness import Source
-from celosia.tables.masking.columns import categories, cells, check_columns, numbers
-from celosia.tables.masking.method import MaskingMethod, MethodResult, Work
+from celosia.tables.masking.method import (
+    MaskingMethod,
+    MethodResult,
+    Work,
+    categories,
+    cells,
+    check_columns,
+    numbers,
+)
 from celosia.tables.masking.microaggregation.scale import SMALLEST, check_records
 from celosia.tables.masking.perturbation.moments import check_varied
 

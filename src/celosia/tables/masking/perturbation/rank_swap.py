@@ -17,7 +17,6 @@ from celosia.core.methods import check_list, parameter
 from celosia.core.numbers import exact
 from celosia.core.progress import Step
 from celosia.core.randomness import Source
-from celosia.tables.masking.columns import cells, check_columns
 from celosia.tables.masking.method import (
     NUMBER,
     TEXTS,
@@ -25,6 +24,8 @@ from celosia.tables.masking.method import (
     MaskingMethod,
     MethodResult,
     Work,
+    cells,
+    check_columns,
     check_number,
 )
 from celosia.tables.masking.perturbation.moments import check_varied, ordered_cells

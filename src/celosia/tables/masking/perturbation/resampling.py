@@ -14,8 +14,14 @@ from celosia.core.messages import Message
 from celosia.core.methods import parameter
 from celosia.core.progress import Step
 from celosia.core.randomness import Source
-from celosia.tables.masking.columns import numbers, with_numbers
-from celosia.tables.masking.method import WHOLE, MaskingMethod, MethodResult, Work
+from celosia.tables.masking.method import (
+    WHOLE,
+    MaskingMethod,
+    MethodResult,
+    Work,
+    numbers,
+    with_numbers,
+)
 from celosia.tables.masking.perturbation.moments import check_varied, filled_cells, too_large
 
 Matrix = NDArray[np.float64]

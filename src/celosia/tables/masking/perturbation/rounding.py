@@ -15,9 +15,16 @@ from celosia.core.messages import Message
 from celosia.core.methods import parameter
 from celosia.core.numbers import exact
 from celosia.core.randomness import Source
-from celosia.tables.masking.columns import cells, numbers
 from celosia.tables.masking.draws import uniforms
-from celosia.tables.masking.method import MaskingMethod, MethodResult, Reach, Work, check_number
+from celosia.tables.masking.method import (
+    MaskingMethod,
+    MethodResult,
+    Reach,
+    Work,
+    cells,
+    check_number,
+    numbers,
+)
 from celosia.tables.masking.perturbation.moments import too_large
 
 Matrix = NDArray[np.float64]

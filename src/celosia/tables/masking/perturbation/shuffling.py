@@ -16,9 +16,8 @@ from celosia.core.messages import Message
 from celosia.core.methods import parameter
 from celosia.core.progress import Step
 from celosia.core.randomness import Source
-from celosia.tables.masking.columns import cells, numbers
 from celosia.tables.masking.draws import normals
-from celosia.tables.masking.method import TEXTS, MaskingMethod, MethodResult, Work
+from celosia.tables.masking.method import TEXTS, MaskingMethod, MethodResult, Work, cells, numbers
 from celosia.tables.masking.perturbation.moments import (
     check_varied,
     correlations,

@@ -16,8 +16,7 @@ from celosia.core.methods import parameter
 from celosia.core.numbers import real
 from celosia.core.progress import Progress
 from celosia.frames import as_text, encode
-from celosia.tables.masking.columns import cells, check_columns
-from celosia.tables.masking.method import MaskingMethod, MethodResult, Work
+from celosia.tables.masking.method import MaskingMethod, MethodResult, Work, cells, check_columns
 from celosia.tables.masking.suppression import minimum, own_value, wildcard
 from celosia.tables.masking.suppression.costs import (
     BLANK,
