@@ -23,7 +23,6 @@ BROKEN: dict[str, tuple[bytes, str]] = {
     "a long row": (TABLE.encode() + f"1,2,3,{MARK}\n".encode(), "CEL-F016"),
     "binary": (bytes(range(256)) * 20, "CEL-F019"),
     "zero bytes": (TABLE.encode() + f"1,2,{MARK}\0\n".encode(), "CEL-F019"),
-    "two columns of one name": (TABLE.replace("zip", "age", 1).encode(), "CEL-F002"),
     "a column without a name": (TABLE.replace("zip", "", 1).encode(), "CEL-F003"),
     "an open quotation mark": (TABLE.encode() + f'1,2,"{MARK}\n'.encode(), "CEL-F017"),
     "an empty quasi-identifier": (TABLE.encode() + f",100,{MARK}\n".encode(), "CEL-T010"),
@@ -40,6 +39,19 @@ def test_a_broken_file_is_refused_and_nothing_written(
     (tmp_path / "people.csv").write_bytes(content)
     run("publish", "people.csv", *ROLES, "-o", "safe.csv", *stream).complains(code)
     assert [path.name for path in tmp_path.iterdir()] == ["people.csv"]
+
+
+@pytest.mark.parametrize("stream", [(), ("--stream",)], ids=str)
+def test_a_name_that_comes_again_gets_a_number_which_is_noted(
+    stream: tuple[str, ...], run: Run, tmp_path: Path
+) -> None:
+    (tmp_path / "people.csv").write_text(TABLE.replace("zip", "age", 1))
+    made = run("publish", "people.csv", *ROLES, *stream, "-o", "safe.csv")
+    assert made.code == 2
+    assert made.err.count("people.csv: a name comes more than once") == 1
+    assert "CEL-S010" in made.err
+    roles = ("-q", "age", "-q", "age (2)", "--sensitive", "disease", "--k", 5)
+    assert run("publish", "people.csv", *roles, *stream, "-o", "safe.csv").code == 0
 
 
 @pytest.mark.parametrize(

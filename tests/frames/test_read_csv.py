@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from celosia import frames
-from celosia.core.errors import InputError
+from celosia.core.errors import DataWarning, InputError
 
 Save = Callable[..., Path]
 
@@ -252,11 +252,15 @@ def test_a_wrong_encoding_is_refused_with_its_row(save: Save) -> None:
     refused(save(b"a,b\n\x00,\x01\n"), "CEL-F019")
 
 
-def test_all_duplicate_names_are_listed(save: Save) -> None:
-    error = refused(save("a,b,a,c,b\n1,2,3,4,5\n"), "CEL-F002")
-    assert error.details["columns"] == ["a", "b"]
-    assert "positions 1, 3" in str(error)
+def test_names_that_come_again_get_a_number_and_are_told(save: Save) -> None:
+    path = save("a,b,a,c,b,a,a (2)\n1,2,3,4,5,6,7\n")
+    names = ["a", "b", "a (3)", "c", "b (2)", "a (4)", "a (2)"]
+    with pytest.warns(DataWarning, match=r"'a \(3\)', 'b \(2\)'|a \(3\), b \(2\)"):
+        assert frames.read(path).rows(named=True) == [dict(zip(names, range(1, 8), strict=True))]
+    with pytest.warns(DataWarning):
+        assert next(frames.read_chunks(path)).columns == names
     refused(save(",b\n1,x\n"), "CEL-F003")
+    refused(save(",,b\n1,2,x\n"), "CEL-F003")
 
 
 @pytest.mark.parametrize("content", ["", "\n", " \r\n\n ", "\ufeff"])

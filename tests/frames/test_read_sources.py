@@ -54,6 +54,32 @@ def test_codes_become_their_labels_and_two_codes_of_one_label_stay_apart(
     assert pl.concat(parts).to_dict(as_series=False) == SHOWN
 
 
+@pytest.mark.parametrize("ending", ["sav", "dta", "xpt"])
+@pytest.mark.parametrize("rows", [1, 2, 3, 100])
+def test_chunks_put_together_are_the_whole_file(tmp_path: Path, ending: str, rows: int) -> None:
+    table = pl.DataFrame(
+        {
+            "whole": [None, 1.0, 2.0, 3.0, None, 5.0],
+            "late": [1.0, 2.0, 3.0, 4.0, 5.0, 6.5],
+            "none": pl.Series([None] * 6, dtype=pl.Float64),
+            "text": ["", "", "a", "b", "", "c"],
+        }
+    )
+    path = tmp_path / f"table.{ending}"
+    {
+        "sav": pyreadstat.write_sav,
+        "dta": pyreadstat.write_dta,
+        "xpt": pyreadstat.write_xport,
+    }[ending](table, str(path))
+    parts = list(frames.read_chunks(path, rows=rows))
+    assert [part.height for part in parts] == [rows] * (6 // rows) + [6 % rows] * (6 % rows > 0)
+    assert pl.concat(parts).rows() == frames.read(path).rows()
+    whole = frames.read(path).schema
+    assert {n: k for n, k in parts[0].schema.items() if n != "none"} == {
+        n: k for n, k in whole.items() if n != "none"
+    }
+
+
 def test_codes_are_kept_where_asked(tmp_path: Path) -> None:
     path = _survey(tmp_path, "sav")
     assert frames.read(path, codes=["sex"])["sex"].to_list() == [1, 2, 9, None]

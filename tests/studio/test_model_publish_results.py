@@ -133,6 +133,7 @@ def test_with_a_history_the_joint_risk_is_told_and_files_come_with_the_record(
         assert text["recorded"]
         assert tables.TableRelease.load(work.path("release.csv")).solution.joint is not None
         assert "--history releases.history" in work.path("publish.sh").read_text()
+    assert text is not None
     assert text["joint"]["smallest"] == 2
     assert text["joint"]["accepted"] == "decided"
     assert RawColumns.from_dict(text["raw"]).together.combinations == 2

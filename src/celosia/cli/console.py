@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import json
 import sys
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Event, Timer
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from celosia.core.errors import CelosiaError
-from celosia.core.messages import current, localise, say
+from celosia.core.errors import CelosiaError, DataWarning
+from celosia.core.messages import current, localise, render, say
 from celosia.core.progress import Progress, Step, cancellable, silent
 
 if TYPE_CHECKING:
@@ -40,6 +41,17 @@ def show(text: str, *, strong: bool = False) -> None:
 def note(text: str) -> None:
     """Say something beside the result."""
     _console(error=True).print(visible(text))
+
+
+@contextmanager
+def noted_warnings() -> Iterator[None]:
+    """Note each change in the reading of a table once; a release has all other warnings itself."""
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("always", DataWarning)
+        yield
+    for text in dict.fromkeys(render(each.message.args[0]) for each in found):
+        note(text)
 
 
 def show_json(data: Any) -> None:

@@ -118,8 +118,7 @@ class Outputs:
     @contextmanager
     def working(self, stage: str | None = "cli.step.reading_file") -> Iterator[Progress]:
         """Work under a progress bar that begins with a stage, whose warnings the release has."""
-        with console.progress_bar(quiet=self.as_json) as progress, warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with console.noted_warnings(), console.progress_bar(quiet=self.as_json) as progress:
             if stage is not None:
                 progress(Step(Message(stage), 0))
             yield progress

@@ -175,7 +175,8 @@ class Reading:
         """The table in a file or database."""
         from celosia.frames import read
 
-        return read(source_of(path), types=types, **self.as_arguments())
+        with console.noted_warnings():
+            return read(source_of(path), types=types, **self.as_arguments())
 
     def read_chunks(self, path: Path | str, progress: Progress) -> Iterator[pl.DataFrame]:
         """The table in a file or database as frames, with a step of progress after each."""

@@ -152,6 +152,10 @@ class PrivacyWarning(UserWarning):
     """Something that weakens a promise without breaking it; recorded in the release as well."""
 
 
+class DataWarning(UserWarning):
+    """A table was not read as it is written; what was changed, without any cell."""
+
+
 def _replaced(value: object, old: str, new: str) -> object:
     """A field with another text in the place of one, also inside lists and messages."""
     if isinstance(value, Message):

@@ -19,7 +19,13 @@ import polars.selectors as cs
 from celosia.core.errors import InputError
 from celosia.core.messages import Message
 from celosia.core.work_folders import WorkFolder
-from celosia.frames.columns import check_flat, check_names, mixed_column, nested_columns
+from celosia.frames.columns import (
+    check_flat,
+    check_names,
+    distinct_names,
+    mixed_column,
+    nested_columns,
+)
 from celosia.frames.dialect import open_text, pieces
 from celosia.frames.formats import empty, unreadable
 
@@ -179,7 +185,7 @@ def read_excel(path: Path, *, header: bool | None) -> pl.DataFrame:
     if header is False:
         names, skip = [f"column_{place}" for place in range(1, first.width + 1)], 0
     else:
-        names, skip = check_names(first.row(0), path=path), 1
+        names, skip = distinct_names(first.row(0), path=path), 1
     frame = _load(book, skip_rows=skip, dtype_coercion="strict", schema_sample_rows=None)
     if frame is None:
         _refuse_mixed(book, names, skip)

@@ -8,6 +8,7 @@ file decides: one column with a comma that can only be decimal is enough.
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
@@ -15,7 +16,7 @@ from typing import Literal
 
 import polars as pl
 
-from celosia.core.errors import InputError
+from celosia.core.errors import DataWarning, InputError
 from celosia.core.messages import Message
 from celosia.frames.formats import ColumnType, Mark
 
@@ -77,6 +78,35 @@ def check_names(names: Sequence[object], *, path: Path | None = None) -> list[st
     if error is not None:
         raise error if path is None else error.within(str(path))
     return [str(name) for name in names]
+
+
+def distinct_names(names: Sequence[object], *, path: Path) -> list[str]:
+    """The names in the head of a file; one that comes again gets a number, with a warning.
+
+    Raises:
+        InputError: CEL-F003 a name is missing, CEL-F028 one is a pattern.
+
+    >>> with warnings.catch_warnings(action="ignore"):
+    ...     distinct_names(["age", "zip", "age"], path=Path("people.csv"))
+    ['age', 'zip', 'age (2)']
+    """
+    taken, found = set(map(str, names)), list(names)
+    seen: set[str] = set()
+    renamed = []
+    for place, name in enumerate(names):
+        if isinstance(name, str) and name in seen and name.strip():
+            number = 2
+            while (new := f"{name} ({number})") in taken:
+                number += 1
+            taken.add(new)
+            found[place] = new
+            renamed.append(new)
+        seen.add(str(name))
+    checked = check_names(found, path=path)
+    if renamed:
+        text = Message("frames.renamed", path=str(path), columns=renamed)
+        warnings.warn(text, DataWarning, stacklevel=2)
+    return checked
 
 
 def _fault_of(names: Sequence[object]) -> InputError | None:

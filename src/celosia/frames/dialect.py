@@ -16,7 +16,7 @@ from typing import TextIO
 
 from celosia.core.errors import InputError
 from celosia.core.messages import Message
-from celosia.frames.columns import check_names, marks_for
+from celosia.frames.columns import distinct_names, marks_for
 from celosia.frames.formats import Mark, ReadOptions, empty, open_bytes, unreadable
 
 _PIECE = 1 << 22
@@ -175,7 +175,7 @@ def lay_out(
     header = _header(records, options.header, path)
     names = [f"column_{place}" for place in range(1, len(records[0]) + 1)]
     if header and naming:
-        names = check_names(records[0], path=path)
+        names = distinct_names(records[0], path=path)
     dialect = Dialect(
         delimiter=chosen,
         encoding=characters.encoding,

@@ -111,8 +111,8 @@ def read_chunks(
     """The table in a file as frames of `rows` rows, in memory that does not grow with the file.
 
     The frames put together are what `read` gives, types included: a first pass over text settles
-    them. Workbooks, statistical files and databases are read whole. There is always at least one
-    frame.
+    them; statistical files are read twice, too. Workbooks, portable files of SPSS (.por) and
+    databases are read whole. There is always at least one frame.
     """
     options = _options(delimiter, encoding, header, decimal, types, missing, columns, query, codes)
     if (whole(rows) or 0) < 1:
@@ -177,6 +177,10 @@ def _chunks(
     elif kind == "parquet" or kind == "arrow":  # noqa: PLR1714 - narrows the type
         options.check_names(columnar_names(file, kind))
         parts = columnar_chunks(file, kind, options.columns, rows=rows)
+    elif kind == "statistical":
+        from celosia.frames.statistical import statistical_chunks
+
+        parts = statistical_chunks(file, options, rows)
     else:
         parts = _sized(iter([_known(_whole(source, kind, options), options)]), rows)
     before = 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,15 +31,61 @@ def read_statistical(path: Path, options: ReadOptions) -> pl.DataFrame:
         InputError: CEL-F014 not a file of this kind, CEL-F029 the extra is not installed.
     """
     frame, labels = _load(path)
-    names = check_names(frame.columns, path=path)
+    return _shown(frame, _labels(path, frame.columns, labels, options))
+
+
+def statistical_chunks(path: Path, options: ReadOptions, rows: int) -> Iterator[pl.DataFrame]:
+    """The same table in frames of so many rows; a first pass settles the types of its columns.
+
+    A portable file of SPSS (.por) can only be read whole.
+    """
+    if path.suffix.lower() == ".por":
+        yield from read_statistical(path, options).iter_slices(rows)
+        return
+    kinds: dict[str, pl.DataType] = {}
+    for frame, labels in _parts(path, rows):
+        shown = _shown(frame, _labels(path, frame.columns, labels, options))
+        for series in shown:
+            kinds[series.name] = _joined(kinds.get(series.name), series)
+    for frame, labels in _parts(path, rows):
+        shown = _shown(frame, _labels(path, frame.columns, labels, options))
+        yield pl.DataFrame([series.cast(kinds[series.name]) for series in shown])
+
+
+def _joined(kind: pl.DataType | None, part: pl.Series) -> pl.DataType:
+    """The type of a column, from that of its parts so far and of one more; empty ones have none."""
+    if kind is None or (part.dtype != kind and kind == pl.Null):
+        return pl.Null() if part.null_count() == part.len() > 0 else part.dtype
+    if part.dtype == kind or part.null_count() == part.len():
+        return kind
+    return pl.Float64() if part.dtype.is_numeric() and kind.is_numeric() else pl.String()
+
+
+Labels = Mapping[str, Mapping[Any, str]]
+
+
+def _labels(path: Path, columns: Sequence[str], labels: Labels, options: ReadOptions) -> Labels:
+    """The labels of the columns whose codes are not kept."""
+    names = check_names(columns, path=path)
     options.check_names(names)
     kept = _kept(names, options)
-    return pl.DataFrame(
-        [
-            _column(series, {} if series.name in kept else labels.get(series.name, {}))
-            for series in frame
-        ]
-    )
+    return {name: labels[name] for name in names if name in labels and name not in kept}
+
+
+def _shown(frame: pl.DataFrame, labels: Labels) -> pl.DataFrame:
+    return pl.DataFrame([_column(series, labels.get(series.name, {})) for series in frame])
+
+
+def _parts(path: Path, rows: int) -> Iterator[tuple[pl.DataFrame, Labels]]:
+    """Parts of the file as they are, at least one."""
+    found = _load(path, row_offset=0, row_limit=rows)
+    yield found
+    first = rows
+    while found[0].height == rows:
+        found = _load(path, row_offset=first, row_limit=rows)
+        if found[0].height:
+            yield found
+        first += rows
 
 
 def _kept(names: Collection[str], options: ReadOptions) -> set[str]:
@@ -48,7 +94,8 @@ def _kept(names: Collection[str], options: ReadOptions) -> set[str]:
     return asked | {name for name, wanted in options.types.items() if wanted in _NUMBERS}
 
 
-def _load(path: Path) -> tuple[pl.DataFrame, Mapping[str, Mapping[Any, str]]]:
+def _load(path: Path, **part: int) -> tuple[pl.DataFrame, Labels]:
+    """The table of a file, or the part of it that is asked for, and its labels by column."""
     try:
         import pyreadstat
     except ImportError:
@@ -65,7 +112,7 @@ def _load(path: Path) -> tuple[pl.DataFrame, Mapping[str, Mapping[Any, str]]]:
     catalogue = path.with_suffix(".sas7bcat")
     further = {"catalog_file": str(catalogue)} if _has_catalogue(path, catalogue) else {}
     try:
-        frame, facts = reader(str(path), output_format="polars", **further)
+        frame, facts = reader(str(path), output_format="polars", **further, **part)
     except Exception:  # it has errors of its own for each kind of damage, which may quote cells
         frame = facts = None
     if frame is None or facts is None:

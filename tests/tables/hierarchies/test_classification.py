@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import polars as pl
 import pytest
 
 from celosia import InputError
 from celosia.tables import Automatic, Classification, Coordinates, Dates
 from celosia.tables.hierarchies import propose
-from celosia.tables.hierarchies.classification import _table, recognise
+from celosia.tables.hierarchies.classification import CHAPTERS, _blocks, _table, recognise
 
 
 def path_of(rule: Classification, value: str, *others: str) -> tuple[str, ...]:
@@ -34,9 +36,14 @@ def dates(form: str) -> Dates:
         ("education", "HS-grad", ("Upper secondary", "Secondary education")),
         ("education", "doctorado", ("Doctorate", "Higher education")),
         ("isco-08", "2211", ("221", "22", "2 Professionals")),
-        ("icd-10", "J45.0", ("J45", "J00-J99")),
-        ("icd-10", "h60", ("H60", "H60-H95")),
-        ("icd-10", "D48", ("D48", "C00-D48")),
+        ("icd-10", "J45.0", ("J45", "J40-J47", "J00-J99")),
+        ("icd-10", "h60", ("H60", "H60-H62", "H60-H95")),
+        ("icd-10", "D48", ("D48", "D37-D48", "C00-D48")),
+        ("icd-10", "Y05", ("Y05", "X85-Y09", "V01-Y98")),
+        ("icd-10", "B10", ("B10", "A00-B99", "A00-B99")),
+        ("nuts", "ES300", ("ES30", "ES3", "ES")),
+        ("nuts", "frk26", ("FRK2", "FRK", "FR")),
+        ("nuts", "EL3", ("EL3", "EL3", "EL")),
     ],
 )
 def test_a_value_has_its_published_groups(name: str, value: str, groups: tuple[str, ...]) -> None:
@@ -58,6 +65,16 @@ def test_the_lists_are_whole_and_name_everything_once() -> None:
     assert len([name for name in _table("us-states") if len(name) == 2]) == 51
 
 
+def test_blocks_of_diagnoses_nest_in_chapters_and_do_not_overlap() -> None:
+    blocks = _blocks()
+    assert len(blocks) == 261
+    ordered = sorted(blocks)
+    assert all(left[4:] < right[:3] for left, right in pairwise(ordered))
+    for block in blocks:
+        inside = [each for each in CHAPTERS if each[:3] <= block[:3] and block[4:] <= each[4:]]
+        assert len(inside) == 1, block
+
+
 def test_what_a_classification_does_not_know_is_in_a_group_of_its_own() -> None:
     rule = Classification("countries")
     others = ("Spain", "France", "Chile", "Peru")
@@ -76,6 +93,10 @@ def test_what_a_classification_does_not_know_is_in_a_group_of_its_own() -> None:
         (["Lugo", "Ourense", "A Coruña", "Soria"], Classification("spanish-provinces")),
         (["Bachelors", "HS-grad", "11th", "Masters"], Classification("education")),
         (["J45", "I21.9", "E11", "F32.1"], Classification("icd-10")),
+        (["ES300", "DE212", "FRK26", "UKI31"], Classification("nuts")),
+        (["3 de marzo de 2021", "25 de setiembre de 1999"], dates("%d de %B de %Y")),
+        (["03-mar-2021", "17-ene-2020", "09-sept-2018"], dates("%d-%b-%Y")),
+        (["03 Dic. 2021", "17 ago 1999"], dates("%d %b %Y")),
         (["40.41, -3.70", "40.42, -3.71", "41.38, 2.17"], Coordinates()),
         (["19/08/1963", "01/02/1970"], dates("%d/%m/%Y")),
         (["08/19/1963", "01/02/1970"], dates("%m/%d/%Y")),

@@ -2,7 +2,8 @@
 
 What is shipped is facts: countries by region and continent (ISO 3166, United Nations M49), states
 of the United States by census division and region, Spanish provinces by community and NUTS 1
-region, levels of education, groups of occupations (ISCO-08), and chapters of diagnoses (ICD-10).
+region, regions of Europe (NUTS), levels of education, groups of occupations (ISCO-08), and blocks
+and chapters of diagnoses (ICD-10).
 """
 
 from __future__ import annotations
@@ -27,7 +28,9 @@ ENOUGH = 0.8
 FEW = 3
 """Below so many different values a classification may fit by chance."""
 
-Name = Literal["countries", "us-states", "spanish-provinces", "education", "isco-08", "icd-10"]
+Name = Literal[
+    "countries", "us-states", "spanish-provinces", "nuts", "education", "isco-08", "icd-10"
+]
 Groups = tuple[str, ...]
 """The groups of a value, from fine to coarse."""
 
@@ -37,6 +40,12 @@ CHAPTERS = (
     *("Q00-Q99", "R00-R99", "S00-T98", "V01-Y98", "Z00-Z99", "U00-U99"),
 )
 """The chapters of ICD-10 (World Health Organization), by the codes of their categories."""
+
+NUTS_COUNTRIES = (
+    "AT BE BG CY CZ DE DK EE EL ES FI FR HR HU IE IT LT LU LV MT NL PL PT RO SE SI SK "
+    "UK CH IS LI NO AL BA ME MK RS TR XK"
+)
+"""The countries whose regions have codes of NUTS (Eurostat), members or not."""
 
 MAJOR_GROUPS = (
     *("Armed forces", "Managers", "Professionals", "Technicians", "Clerical support"),
@@ -53,12 +62,12 @@ class Classification(Builder):
     know is in the group `other`; a column of which it knows too little is refused.
 
     Args:
-        name: countries, us-states, spanish-provinces, education, isco-08 or icd-10.
+        name: countries, us-states, spanish-provinces, nuts, education, isco-08 or icd-10.
 
     >>> Classification("countries").build(pl.Series(["ES", "CL", "fra"])).paths()[0]
     ('CL', 'South America', 'Americas', '*')
     >>> Classification("icd-10").build(pl.Series(["J45.0", "I21"])).paths()[0]
-    ('I21', 'I21', 'I00-I99', '*')
+    ('I21', 'I21', 'I20-I25', 'I00-I99', '*')
     """
 
     method_name: ClassVar[str] = "classification"
@@ -128,13 +137,37 @@ def _plain(text: str) -> str:
 
 
 def _diagnosis(text: str) -> Groups | None:
-    """The category and the chapter of a code of ICD-10."""
+    """The category, the block and the chapter of a code of ICD-10."""
     match = re.fullmatch(r"([A-Z]\d\d)(?:\.?[\dA-Z]{1,4})?", text.strip().upper())
     if match is None:
         return None
     category = match[1]
-    chapter = next((each for each in CHAPTERS if each[:3] <= category <= each[4:]), None)
-    return None if chapter is None else (category, chapter)
+    chapter = _range(category, CHAPTERS)
+    if chapter is None:
+        return None
+    # Categories that only a national edition has are in no block of the international one.
+    return category, _range(category, _blocks()) or chapter, chapter
+
+
+def _range(category: str, ranges: Sequence[str]) -> str | None:
+    return next((each for each in ranges if each[:3] <= category <= each[4:]), None)
+
+
+@cache
+def _blocks() -> tuple[str, ...]:
+    folder = files("celosia.tables.hierarchies").joinpath("classifications")
+    return tuple(folder.joinpath("icd-10-blocks.txt").read_text(encoding="utf-8").split())
+
+
+def _region(text: str) -> Groups | None:
+    """The regions of levels 2 and 1 and the country of a code of NUTS, level 1 to 3."""
+    code = text.strip().upper()
+    if (
+        code[:2] not in NUTS_COUNTRIES.split()
+        or re.fullmatch(r"[A-Z]{2}[0-9A-Z]{1,3}", code) is None
+    ):
+        return None
+    return code[:4], code[:3], code[:2]
 
 
 def _occupation(text: str) -> Groups | None:
@@ -149,6 +182,7 @@ CLASSIFICATIONS: dict[Name, Callable[[str], Groups | None]] = {
     "countries": partial(_listed, "countries"),
     "us-states": partial(_listed, "us-states"),
     "spanish-provinces": partial(_listed, "spanish-provinces"),
+    "nuts": _region,
     "education": partial(_listed, "education"),
     "isco-08": _occupation,
     "icd-10": _diagnosis,

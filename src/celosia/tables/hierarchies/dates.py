@@ -14,6 +14,7 @@ import polars as pl
 from celosia.core.errors import InputError
 from celosia.core.messages import Message
 from celosia.core.methods import check_list, parameter
+from celosia.tables.hierarchies.date_formats import read_date
 from celosia.tables.hierarchies.hierarchy import (
     ROOT,
     Builder,
@@ -79,8 +80,8 @@ class Dates(Builder):
 
     Args:
         levels: an increasing choice of day, month, quarter, year, 5 years, decade, century.
-        format: how a text column writes its dates, as in '%d/%m/%Y'; by default ISO 8601. Not used
-            for columns that hold dates already.
+        format: how a text column writes its dates, as in '%d/%m/%Y'; by default ISO 8601. Months
+            by name (%B, %b) may be English or Spanish. Not used for columns that hold dates.
         century: with a two-digit year (%y), the century all of them belong to, such as 1900.
             Without it Python decides: 69 to 99 are 1969 to 1999, 00 to 68 are 2000 to 2068.
 
@@ -132,7 +133,7 @@ class Dates(Builder):
 
     def _day(self, text: str, written: str | None) -> Day | None:
         try:
-            date = datetime.strptime(text, written) if written else datetime.fromisoformat(text)
+            date = read_date(text, written) if written else datetime.fromisoformat(text)
         except ValueError:
             return None
         if written is None or self.century is None:

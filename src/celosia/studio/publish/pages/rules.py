@@ -234,6 +234,7 @@ def _classification(editor: Editor, rule: dict[str, Any]) -> None:
         "us-states": _("states of the United States by division and region"),
         "spanish-provinces": _("Spanish provinces by community and region"),
         "education": _("levels of education"),
+        "nuts": _("European regions (NUTS)"),
         "isco-08": _("occupations (ISCO-08)"),
         "icd-10": _("diagnoses (ICD-10)"),
     }
