@@ -6,6 +6,7 @@ import sqlite3
 import traceback
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pyreadstat
@@ -66,11 +67,12 @@ def test_chunks_put_together_are_the_whole_file(tmp_path: Path, ending: str, row
         }
     )
     path = tmp_path / f"table.{ending}"
-    {
+    writers: dict[str, Any] = {
         "sav": pyreadstat.write_sav,
         "dta": pyreadstat.write_dta,
         "xpt": pyreadstat.write_xport,
-    }[ending](table, str(path))
+    }
+    writers[ending](table, str(path))
     parts = list(frames.read_chunks(path, rows=rows))
     assert [part.height for part in parts] == [rows] * (6 // rows) + [6 % rows] * (6 % rows > 0)
     assert pl.concat(parts).rows() == frames.read(path).rows()

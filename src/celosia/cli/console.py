@@ -46,12 +46,17 @@ def note(text: str) -> None:
 @contextmanager
 def noted_warnings() -> Iterator[None]:
     """Note each change in the reading of a table once; a release has all other warnings itself."""
-    with warnings.catch_warnings(record=True) as found:
-        warnings.simplefilter("ignore")
-        warnings.simplefilter("always", DataWarning)
-        yield
-    for text in dict.fromkeys(render(each.message.args[0]) for each in found):
-        note(text)
+    found: list[warnings.WarningMessage] = []
+    try:
+        with warnings.catch_warnings(record=True) as found:
+            warnings.simplefilter("ignore")
+            warnings.simplefilter("always", DataWarning)
+            yield
+    finally:
+        told = [each.message for each in found]
+        texts = [render(each.args[0]) for each in told if isinstance(each, DataWarning)]
+        for text in dict.fromkeys(texts):
+            note(text)
 
 
 def show_json(data: Any) -> None:
