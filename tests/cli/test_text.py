@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 from tests.cli.running import Run
 
+from celosia.assess.recognisers import Match
+from celosia.texts.detection import engines
+
 NOTE = "Patient: Rebecca Entwistle\nSeen on 3 May 2025 by Dr. Paul Zimmer. Tel. 600 123 456.\n"
 
 
@@ -108,3 +111,20 @@ def test_methods_are_listed_and_notes_are_made(run: Run, tmp_path: Path) -> None
     assert made.code == 0, made.err
     assert len(list((tmp_path / "invented").iterdir())) == 10
     assert run("datasets", "get", "notes", "-o", "invented").code == 2
+
+
+def test_a_recogniser_is_named_where_documents_are_published(
+    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    class Stand:
+        name = "stand-in"
+
+        def find(self, text: str, language: str) -> list[Match]:
+            at = text.index("Seen")
+            return [Match(at, at + 4, "person", self.name, 0.9)]
+
+    monkeypatch.setattr(engines, "SpacyEngine", lambda model: Stand())
+    assert run("text", "publish", "notes", "-o", "safe", "--engine", "spacy:x").code == 0
+    assert all("Seen" not in each.read_text("utf-8") for each in (tmp_path / "safe").iterdir())
+    both = run("text", "publish", "notes", "--engine", "spacy:x", "--findings", "f.csv")
+    both.complains("CEL-N013")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from celosia.core.errors import BudgetExceeded
 from celosia.core.methods import Parameter
 from celosia.studio.logs import jobs, model
 from celosia.studio.uploads import Brought
@@ -91,6 +92,11 @@ def test_baskets_are_published_and_named_in_the_browser(visit: Visit) -> None:
     for name in ("keys.csv", "keys-certificate.json", "keys-report.html"):
         link = page.locator(f'[data-test="file-{name}"]').evaluate("link => link.href")
         assert page.request.get(link).ok
+    page.locator("nav.celosia-steps a", has_text="Plan").click()
+    page.locator('input[data-test="plan-people"]').fill("50")
+    page.locator('[data-test="run"]').click()
+    page.get_by_text("celosia log plan --people").wait_for()
+    assert visit.overflow() == 0
 
 
 @pytest.mark.parametrize("name", model.set_cards())
@@ -127,6 +133,35 @@ def test_every_mechanism_names_keys(name: str, tmp_path: Path) -> None:
     command, python = (text for _n, text in model.key_code(about, choice, "queries", seed=1))
     assert "--epsilon 3" in command
     assert "epsilon=3" in python
+
+
+def test_keys_are_paid_from_one_budget_and_planned_without_the_log(tmp_path: Path) -> None:
+    (tmp_path / "upload.csv").write_text("user,query\nu1,flu\nu2,flu\nu3,rain\n", "utf-8")
+    brought = Brought(file="upload.csv", shown="s.csv")
+    jobs.prepare(quiet(), folder=str(tmp_path), brought=brought)
+    choice = model.key_cards()["laplace-keys"].first_choice()
+    choice["parameters"] |= {"epsilon": 2, "delta": 1e-5}
+    folder = str(tmp_path)
+    first = jobs.release_keys(quiet(), folder=folder, choice=choice, of="queries", seed=1)
+    assert first["left"]["epsilon"] == 1
+    with pytest.raises(BudgetExceeded, match="does not allow"):
+        jobs.release_keys(quiet(), folder=folder, choice=choice, of="queries", seed=1)
+    planned = jobs.plan(quiet(), folder=folder, wanted=model.FIRST_PLAN | {"people": 50})
+    assert {row["per_person"] for row in planned["rows"]} == {1, 5, 20, 50}
+
+
+def test_uploaded_baskets_get_groups_of_items(visit: Visit, tmp_path: Path) -> None:
+    file = tmp_path / "shop.baskets"
+    file.write_text("a1,b1,b2\na2,b1\na2,b1,b2\na1,a2,b2\n" * 5, "utf-8")
+    page = visit.open("/logs")
+    page.locator('input[type="file"]').set_input_files(file)
+    page.locator('textarea[data-test="groups"]').fill("a1;A;*\na2;A;*\nb1;B;*\nb2;B;*")
+    page.get_by_text("4 lines of groups").wait_for()
+    page.locator('[data-test="method-km-anonymity"]').click()
+    page.locator('[data-test="chosen"]', has_text="anonymity").wait_for()
+    page.locator('[data-test="run"]').click()
+    page.wait_for_url("**step=result**")
+    page.get_by_text("--hierarchy items.csv").first.wait_for()
 
 
 def test_basket_lines_are_told_from_tables_and_access_logs(tmp_path: Path) -> None:

@@ -2,7 +2,22 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
+
+from celosia.core.errors import BudgetExceeded, PrivacyError
+from celosia.studio.texts import jobs, term_jobs
+from celosia.studio.texts.pages import start, terms
+from celosia.studio.uploads import Brought
+from celosia.studio.visitors import Work
+from celosia.studio.worker import JobProgress
+from celosia.texts.detection import engines
 from tests.studio.conftest import Visit
+
+
+def quiet() -> JobProgress:
+    return JobProgress(lambda event: None)
 
 
 def test_notes_are_searched_reviewed_and_published(both_languages: Visit) -> None:
@@ -29,3 +44,48 @@ def test_notes_are_searched_reviewed_and_published(both_languages: Visit) -> Non
         """() => !document.querySelector('[data-test="raw"]').style.filter.includes('blur')"""
     )
     assert raw.locator("mark").count() > 5
+    page.goto(page.url.replace("step=review", "step=terms"))
+    page.locator('[data-test="run"]').click()
+    page.locator('[data-test="file-terms.csv"]').wait_for()
+    assert visit.overflow() == 0
+
+
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> str:
+    folder = str(tmp_path_factory.mktemp("texts"))
+    jobs.prepare(quiet(), folder=folder, brought=Brought(sample="notes_en"))
+    return folder
+
+
+def test_term_counts_are_paid_from_one_budget(prepared: str) -> None:
+    wanted = term_jobs.FIRST_TERMS | {"epsilon": 2.0, "delta": 1e-2, "budget_delta": 0.05}
+    first = term_jobs.release(quiet(), folder=prepared, wanted=wanted, seed=1)
+    assert (first["unit"], first["left"]["epsilon"]) == ("person", 1.0)
+    with pytest.raises(BudgetExceeded, match="does not allow"):
+        term_jobs.release(quiet(), folder=prepared, wanted=wanted, seed=1)
+    with pytest.raises(PrivacyError, match="allows more"):  # a larger budget is another one
+        term_jobs.release(quiet(), folder=prepared, wanted=wanted | {"budget": 9.0}, seed=1)
+    assert "--unit person" in terms._command(first)
+    assert (Path(prepared) / "terms.csv").exists()
+
+
+def test_a_release_has_an_index_and_a_gauge(prepared: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    class Stand:
+        name = "stand-in"
+
+        def find(self, text: str, language: str) -> list[object]:
+            asked.append(language)
+            return []
+
+    monkeypatch.setattr(engines, "SpacyEngine", lambda model: Stand())
+    work = Work.at(prepared)
+    work.save("texts", (work.load("texts") or {}) | {"engine": "spacy:some_model"})
+    result = jobs.run(quiet(), folder=prepared, action="label", k=None, seed=1)
+    assert len(asked) == 12
+    before, after = result["singled_out"]
+    assert 0 <= after <= 1 >= before
+    index = (Path(prepared) / "index.csv").read_text("utf-8")
+    assert index.startswith("term,document,count")
+    assert "--engine spacy:some_model" in start._command(result)

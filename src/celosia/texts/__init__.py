@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     )
     from celosia.texts.detection import Facts, FoundTexts, PresidioEngine, SpacyEngine, find
     from celosia.texts.documents import Collection, Document, Finding, Span
+    from celosia.texts.index import SafeIndex, safe_index
     from celosia.texts.models import CSanitised, KSafety, RareTerms, TextModel, TPlausibility
     from celosia.texts.options import TextDeclaration
     from celosia.texts.readers import ReadResult, read
@@ -62,6 +63,7 @@ __all__ = [
     "RareTerms",
     "ReadResult",
     "Redact",
+    "SafeIndex",
     "Shift",
     "SpacyEngine",
     "Span",
@@ -79,5 +81,6 @@ __all__ = [
     "publish",
     "read",
     "read_findings",
+    "safe_index",
     "write_findings",
 ]

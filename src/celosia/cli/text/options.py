@@ -27,6 +27,13 @@ FactsFile = Annotated[
         help="A table of the persons (name, numbers, address): the strongest detector.",
     ),
 ]
+EngineName = Annotated[
+    str | None,
+    typer.Option(
+        "--engine",
+        help="A recogniser that you installed: spacy:MODEL, presidio or presidio:MODEL.",
+    ),
+]
 FindingsFile = Annotated[
     Path | None,
     typer.Option("--findings", help="Findings with decisions, as `celosia text find` wrote them."),

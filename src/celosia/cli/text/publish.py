@@ -14,6 +14,7 @@ from celosia.cli.frame import FileOutputs, ReleaseOutputs, write_text
 from celosia.cli.text.options import (
     Declare,
     Documents,
+    EngineName,
     FactsFile,
     FindingsFile,
     Seed,
@@ -61,12 +62,7 @@ def find(
     documents: Documents,
     declare: Declare = None,
     facts: FactsFile = None,
-    engine: Annotated[
-        str | None,
-        typer.Option(
-            help="A recogniser that you installed: spacy:MODEL, presidio or presidio:MODEL."
-        ),
-    ] = None,
+    engine: EngineName = None,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="File for the findings: places and kinds (CSV)."),
@@ -195,6 +191,7 @@ def publish(
     declare: Declare = None,
     findings: FindingsFile = None,
     facts: FactsFile = None,
+    engine: EngineName = None,
     models: Annotated[
         list[str] | None,
         typer.Option(
@@ -230,7 +227,8 @@ def publish(
 ) -> None:
     """Publish documents: replace every finding, write new files and verify them.
 
-    Without --findings the documents are searched first. Every file is written anew; nothing of the
+    Without --findings the documents are searched first, with the recogniser of --engine if one is
+    named; findings are taken as they are. Every file is written anew; nothing of the
     original is copied, and hidden content is left out. Afterwards each new file is opened again and
     searched for everything that was removed.
 
@@ -241,16 +239,22 @@ def publish(
     `celosia text publish notes --declare text.toml --findings findings.csv -o safe --key key.bin`
 
     `celosia text publish notes --declare text.toml --model rare-terms:k=5 -o safe --key key.bin`
+
+    `celosia text publish notes --engine spacy:es_core_news_sm -o safe --key key.bin`
     """
     from celosia import texts
+    from celosia.core.errors import InputError
     from celosia.core.pseudonyms.keys import Key, check_outside
     from celosia.core.randomness import source
+    from celosia.texts.detection.engines import engine_from_text
     from celosia.texts.private import refuse_prose
     from celosia.texts.registry import model_from_text
     from celosia.texts.removed import RemovedTexts
 
     if epsilon is not None:
         raise refuse_prose()
+    if engine is not None and findings is not None:
+        raise InputError("CEL-N013.findings")
     new_key = key is not None and not key.exists()
     outputs.check(inputs=(documents, declare, findings, facts), names=names)
     if outputs.output is not None:
@@ -260,9 +264,10 @@ def publish(
     chosen: list[TextModel] = [model_from_text(each) for each in models or ()]
     known = None if key is None or new_key else Key.load(key)
     with outputs.working() as progress:
+        recogniser = None if engine is None else engine_from_text(engine)
         reading = texts.read(documents, declare, progress=progress)
         found = (
-            texts.find(reading, facts=facts, progress=progress)
+            texts.find(reading, facts=facts, engine=recogniser, progress=progress)
             if findings is None
             else texts.read_findings(reading, findings)
         )

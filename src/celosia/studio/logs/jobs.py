@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from celosia.core.progress import Step
+from celosia.studio.budget import FIRST, budget_of, left_of
 from celosia.studio.logs import model
 from celosia.studio.release_facts import guarantee_facts, write_release
 from celosia.studio.uploads import Brought, uploaded
@@ -244,9 +245,14 @@ def release_keys(
     folder: str,
     choice: Mapping[str, Any],
     of: Of,
+    budget: Mapping[str, Any] = FIRST,
     seed: int | None = None,
 ) -> dict[str, Any]:
-    """Name the frequent keys of a work privately; files and `keys.json` go to its folder."""
+    """Name the frequent keys of a work privately; files and `keys.json` go to its folder.
+
+    Raises:
+        BudgetExceeded: CEL-Q110 the budget of the work does not allow it.
+    """
     from celosia.core.randomness import source
     from celosia.logs import private, read, read_sets
 
@@ -256,11 +262,15 @@ def release_keys(
     path = work.path(state["file"])
     data = read_sets(path) if state["kind"] == "sets" else read(path, work.path("log.toml"))
     given = dict(choice["parameters"])
-    if choice["method"] == "itemsets":
-        answer = private.itemsets(data, rng=source(seed), **given)
-    else:
-        method = choice["method"].removesuffix("-keys")
-        answer = private.keys(data, of=of, method=method, rng=source(seed), **given)
+    with budget_of(work, budget, dataset="log", unit="person") as paid:
+        if choice["method"] == "itemsets":
+            answer = private.itemsets(data, budget=paid, rng=source(seed), **given)
+        else:
+            method = choice["method"].removesuffix("-keys")
+            answer = private.keys(
+                data, of=of, method=method, budget=paid, rng=source(seed), **given
+            )
+        left = left_of(paid)
     write_release(answer, work.path("keys.csv"), prefix="keys-")
     result = guarantee_facts(answer.guarantee) | {
         "choice": dict(choice),
@@ -270,6 +280,26 @@ def release_keys(
         "has_numbers": choice["method"] not in model.KEY_FAMILIES["Names only"],
         "keys": dict(list(answer.value.items())[: model.MOST_SHOWN]),
         "is_large_delta": float(given["delta"]) * state["persons"] >= 1,
+        "left": left,
     }
     work.save("keys", result)
+    return result
+
+
+def plan(progress: JobProgress, *, folder: str, wanted: Mapping[str, Any]) -> dict[str, Any]:
+    """Compare the mechanisms on a simulated log; `plan.json` goes to the folder of the work."""
+    from celosia import datasets
+    from celosia.logs import private
+
+    progress(Step("Making the sample", 0))
+    log = datasets.searches(int(wanted["people"])).log()
+    rows = private.plan(
+        log,
+        epsilon=float(wanted["epsilon"]),
+        delta=float(wanted["delta"]),
+        runs=model.PLAN_RUNS,
+        progress=progress,
+    )
+    result = {"wanted": dict(wanted), "rows": [asdict(row) for row in rows]}
+    Work.at(folder).save("plan", result)
     return result

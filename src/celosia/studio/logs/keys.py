@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from nicegui import ui
 
+from celosia.studio.budget import FIRST
 from celosia.studio.language import _, n_, number
 from celosia.studio.logs import jobs, model
+from celosia.studio.widgets.budget import budget_boxes, show_left
 from celosia.studio.widgets.method_form import promise
 from celosia.studio.widgets.table import show_table
 from celosia.studio.widgets.text import heading, notice, quiet
@@ -20,18 +23,25 @@ def show_keys(workbench: Workbench) -> None:
     quiet(
         "Which queries or items may be named at all, with differential privacy for persons: a key "
         "is named only if its noisy number of persons is large. Do not choose the number of keys "
-        "of a person from these data."
+        "of a person from these data. Every release is charged to one budget of the log."
     )
+    budget = FIRST | dict(workbench.state.get("budget", {}))
+
+    def put(name: str, value: Any) -> None:
+        budget[name] = value
+        workbench.save(budget=dict(budget))
+
     methods = workbench.methods(
         model.KEY_FAMILIES, model.key_cards(), prefix="key-", beside=lambda: _named(workbench)
     )
     with ui.element("div").classes("celosia-sides"):
         with ui.element("div"):
             methods.form()
+            budget_boxes(budget, put, begun=workbench.work.load("keys") is not None)
             workbench.run_button(
                 "Name frequent keys",
                 "Naming keys of {name}",
-                lambda: _task(workbench),
+                lambda: _task(workbench, budget),
                 result="keys",
             )
         with ui.element("div"):
@@ -53,7 +63,7 @@ def _named(workbench: Workbench) -> None:
     ).props('data-test="key-of"').classes("w-full")
 
 
-def _task(workbench: Workbench) -> Task[Any]:
+def _task(workbench: Workbench, budget: Mapping[str, Any]) -> Task[Any]:
     from celosia.core.methods import build
 
     choice = workbench.choice
@@ -63,6 +73,7 @@ def _task(workbench: Workbench) -> Task[Any]:
         folder=workbench.folder,
         choice=choice,
         of=workbench.state["of"],
+        budget=dict(budget),
         seed=workbench.seed,
     )
 
@@ -85,6 +96,7 @@ def _result(workbench: Workbench) -> None:
         label=_("What was named"),
     )
     promise(result["guarantee"], simulation=result["simulation"])
+    show_left(result["left"])
     workbench.take_away(
         [
             ("keys.csv", "key", _("Frequent keys"), _("CSV, to be published")),

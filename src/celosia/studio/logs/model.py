@@ -59,6 +59,9 @@ KEY_FAMILIES: dict[str, tuple[str, ...]] = {
     "With numbers": ("laplace-keys", "gaussian-keys", "itemsets"),
     "Names only": ("optimal-keys", "sips-keys"),
 }
+FIRST_PLAN: dict[str, Any] = {"people": 1000, "epsilon": 1.0, "delta": 1e-5}
+PLAN_RUNS = 3
+"""Runs that a plan is the mean of."""
 KEYS: tuple[Of, ...] = ("queries", "clicks", "query-clicks", "pairs")
 
 

@@ -12,6 +12,7 @@ from celosia.studio.language import _, n_, number, percent
 from celosia.studio.logs import jobs, model
 from celosia.studio.logs.keys import show_keys
 from celosia.studio.logs.measures import show_attacks, show_facts, show_left_out
+from celosia.studio.logs.plan import show_plan
 from celosia.studio.logs.sets import show_published_sets, show_set_methods
 from celosia.studio.shell import page
 from celosia.studio.widgets.method_form import parameter_controls, promise
@@ -45,6 +46,7 @@ class LogWorkbench(Workbench):
             WorkStep("fields", "Method", "tune"),
             WorkStep("result", "Result", "list_alt"),
             WorkStep("keys", "Frequent keys", "key"),
+            WorkStep("plan", "Plan", "table_chart"),
         ),
         first="fields",
         prepare=jobs.prepare,
@@ -73,6 +75,8 @@ async def logs_steps(work_id: str, step: str = "fields") -> None:
     is_sets = workbench.state["kind"] == "sets"
     if known == "keys":
         show_keys(KeyWorkbench(workbench.work))
+    elif known == "plan":
+        show_plan(workbench)
     elif is_sets:
         {"fields": show_set_methods, "result": show_published_sets}[known](workbench)
     else:

@@ -7,7 +7,7 @@ from typing import Any
 from nicegui import ui
 
 from celosia.core.messages import render
-from celosia.studio.language import _, percent
+from celosia.studio.language import _, n_, percent
 from celosia.studio.logs import jobs, model
 from celosia.studio.logs.measures import show_attacks, show_facts, show_left_out
 from celosia.studio.widgets.method_form import promise
@@ -21,11 +21,8 @@ def show_set_methods(workbench: Workbench) -> None:
     """The risk of the baskets as they are, and the methods to choose."""
     state = workbench.state
     show_left_out(state["left_out"])
-    if not state["has_hierarchy"]:
-        quiet(
-            "These baskets came without groups of items: methods that generalise need them, and "
-            "read them on the command line."
-        )
+    if state["sample"] is None:
+        _groups(workbench)
     methods = workbench.methods(
         model.SET_FAMILIES, model.set_cards(), prefix="set-", beside=lambda: _sensitive(workbench)
     )
@@ -43,6 +40,33 @@ def show_set_methods(workbench: Workbench) -> None:
                 "Publish the baskets", "Publishing {name}", lambda: _task(workbench)
             )
     methods.cards()
+
+
+def _groups(workbench: Workbench) -> None:
+    """Groups of items, which uploaded baskets do not have: methods that generalise need them."""
+    place = workbench.work.path("items.csv")
+    first = place.read_text("utf-8").strip() if place.exists() else ""
+    count = ui.refreshable(
+        lambda text: quiet(
+            n_("{count} line of groups", "{count} lines of groups", len(text.splitlines()))
+        )
+    )
+
+    def put(text: str) -> None:
+        if text:
+            place.write_text(text + "\n", "utf-8")
+        else:
+            place.unlink(missing_ok=True)
+        workbench.save(has_hierarchy=bool(text))
+        count.refresh(text)
+
+    ui.textarea(
+        _("Groups of items, one item a line: item;group;larger group;*"),
+        value=first,
+        on_change=lambda event: put((event.value or "").strip()),
+    ).props('debounce=400 data-test="groups"').classes("w-full")
+    count(first)
+    quiet("Methods that generalise need groups of items; the others do without.")
 
 
 def _sensitive(workbench: Workbench) -> None:

@@ -15,12 +15,14 @@ from celosia.studio.visitors import Work
 from celosia.studio.worker import JobProgress
 
 if TYPE_CHECKING:
-    from celosia.texts import FoundTexts, TextRelease
+    from celosia.texts import FoundTexts, TextDeclaration, TextRelease
 
 SUFFIXES = (".txt", ".md", ".html", ".htm", ".json", ".jsonl", ".csv", ".tsv", ".docx", ".pdf")
 """Kinds of files that hold documents."""
 SHOWN = 5
 """Documents that a page shows."""
+INDEX_K = 5
+"""Persons that a term of the index has, unless a limit is chosen."""
 LONGEST = 4000
 """Characters of a document that a page shows."""
 
@@ -71,8 +73,9 @@ def prepare(progress: JobProgress, *, folder: str, brought: Brought) -> dict[str
             shutil.copyfile(path, place / f"document{Path(brought.shown).suffix.lower()}")
             progress(Step("Reading the documents", 0))
             _found(work)
+    work.save("texts", brought.state())
     progress(Step("Looking for what identifies people", 0))
-    found = _found(work, sample=brought.sample is not None)
+    found = _found(work)
     about = {
         **brought.state(),
         "documents": len(found.collection),
@@ -80,23 +83,36 @@ def prepare(progress: JobProgress, *, folder: str, brought: Brought) -> dict[str
         "to_review": len(found.to_review()),
         "action": "label",
         "k": None,
+        "engine": "",
         "seed": None,
     }
     work.save("texts", about)
     return about
 
 
-def _found(work: Work, *, sample: bool = False) -> FoundTexts:
-    from celosia import texts
+def declared(work: Work) -> TextDeclaration:
+    """What the documents of a work mean: those of a sample say whose they are."""
+    from celosia.texts import TextDeclaration
 
-    declaration = texts.TextDeclaration(person="^(P[0-9]+)-" if sample else None)
-    return texts.find(texts.read(work.path("original"), declaration))
+    is_sample = bool((work.load("texts") or {}).get("sample"))
+    return TextDeclaration(person="^(P[0-9]+)-" if is_sample else None)
+
+
+def _found(work: Work) -> FoundTexts:
+    from celosia import texts
+    from celosia.texts.detection.engines import engine_from_text
+
+    engine = (work.load("texts") or {}).get("engine")
+    return texts.find(
+        texts.read(work.path("original"), declared(work)),
+        engine=engine_from_text(engine) if engine else None,
+    )
 
 
 def review(folder: str) -> list[list[tuple[str, str]]]:
     """The first documents as stretches of text with the kind of each; no kind where none is."""
     work = Work.at(folder)
-    found = _found(work, sample=bool((work.load("texts") or {}).get("sample")))
+    found = _found(work)
     shown = []
     for document in found.collection.documents[:SHOWN]:
         pieces: list[tuple[str, str]] = []
@@ -120,14 +136,15 @@ def run(
     from celosia.core.randomness import source
 
     work = Work.at(folder)
-    sample = bool((work.load("texts") or {}).get("sample"))
     progress(Step("Looking for what identifies people", 0))
-    found = _found(work, sample=sample)
+    found = _found(work)
     models = [] if k is None else [texts.RareTerms(k=k)]
     progress(Step("Replacing and verifying", 0))
     actions = {**PRESETS[action], "health": "keep:reason=the subject of the documents"}
     release = texts.publish(found, actions=actions, models=models, rng=source(seed))
     _write(release, work.folder)
+    index = texts.safe_index(release, k=k or INDEX_K, rng=source(seed))
+    index.save(work.path("index.csv"))
     account = release.account
     result = {
         **guarantee_facts(release.guarantee),
@@ -138,10 +155,23 @@ def run(
         "untouched": account.share_untouched,
         "verified": dict(release.verification),
         "left_out": dict(release.left_out),
+        "singled_out": _singled_out(found, release),
+        "terms": len(index.terms),
+        "engine": (work.load("texts") or {}).get("engine", ""),
         "texts": [text[:LONGEST] for text in release.texts[:SHOWN]],
     }
     work.save("result", result)
     return result
+
+
+def _singled_out(found: FoundTexts, release: TextRelease) -> list[float]:
+    """The share of persons whom three known terms of theirs single out, before and after."""
+    from celosia.core.randomness import Seeded
+    from celosia.texts.attacks import rare_terms
+
+    persons = [each.unit for each in found.collection]
+    before = [each.text for each in found.collection]
+    return [rare_terms(each, persons, rng=Seeded(1)).share for each in (before, release.texts)]
 
 
 def _write(release: TextRelease, place: Path) -> None:

@@ -12,6 +12,7 @@ from nicegui import run, ui
 from celosia.studio.language import _, n_, percent
 from celosia.studio.shell import page
 from celosia.studio.texts import jobs
+from celosia.studio.texts.pages.terms import terms_step
 from celosia.studio.widgets.method_form import promise
 from celosia.studio.widgets.table import show_table
 from celosia.studio.widgets.text import figures, heading, notice, quiet
@@ -43,6 +44,7 @@ class TextWorkbench(Workbench):
             WorkStep("find", "What was found", "search"),
             WorkStep("review", "Review", "visibility"),
             WorkStep("result", "Published texts", "article"),
+            WorkStep("terms", "Term counts", "lock"),
         ),
         first="find",
         prepare=jobs.prepare,
@@ -69,6 +71,8 @@ async def texts_steps(work_id: str, step: str = "find") -> None:
         _find(workbench)
     elif known == "review":
         await _review(workbench)
+    elif known == "terms":
+        terms_step(workbench)
     else:
         _result(workbench)
 
@@ -106,6 +110,12 @@ def _find(workbench: TextWorkbench) -> None:
             k=None if event.value is None else max(2, int(event.value))
         ),
     ).props("clearable debounce=400").classes("w-full")
+    ui.input(
+        _("Recogniser that you installed (empty: none)"),
+        value=state["engine"],
+        placeholder="spacy:es_core_news_sm",
+        on_change=lambda event: workbench.save(engine=(event.value or "").strip()),
+    ).props('debounce=400 data-test="engine"').classes("w-full")
     workbench.seed_box()
     workbench.run_button("Publish the documents", "Publishing {name}", lambda: _task(workbench))
 
@@ -171,6 +181,11 @@ def _result(workbench: TextWorkbench) -> None:
                 str(checked["texts"]),
                 _("Removed texts that were looked for in every layer of the new files."),
             ),
+            (
+                _("Singled out by three terms"),
+                percent(result["singled_out"][1]),
+                _("{share} of the persons before.", share=percent(result["singled_out"][0])),
+            ),
         ]
     )
     promise(result["guarantee"], simulation=result["simulation"])
@@ -181,6 +196,16 @@ def _result(workbench: TextWorkbench) -> None:
     workbench.take_away(
         [
             ("published.zip", "folder_zip", _("Documents"), _("the new files")),
+            (
+                "index.csv",
+                "manage_search",
+                _("Index"),
+                n_(
+                    "{count} term of several persons",
+                    "{count} terms of several persons",
+                    result["terms"],
+                ),
+            ),
             certificate_file("certificate.json", "published"),
             report_file("report.html"),
         ]
@@ -190,4 +215,5 @@ def _result(workbench: TextWorkbench) -> None:
 
 def _command(result: Mapping[str, Any]) -> str:
     model = "" if result["k"] is None else f" --model rare-terms:k={result['k']}"
-    return f"celosia text publish notes --declare text.toml{model} -o safe --key key.bin"
+    engine = f" --engine {result['engine']}" if result["engine"] else ""
+    return f"celosia text publish notes --declare text.toml{model}{engine} -o safe --key key.bin"
