@@ -102,6 +102,7 @@ def test_the_commands_are_those_of_the_design() -> None:
         "policy check",
         "policy draft",
         "policy show",
+        "policy simulate",
         "query",
         "rdf check",
         "rdf export",

@@ -30,6 +30,8 @@ app = typer.Typer(
     `celosia policy check policy.toml --connect`
 
     `celosia policy show policy.toml`
+
+    `celosia policy simulate policy.toml questions --epsilon 1`
     """,
 )
 
@@ -250,6 +252,90 @@ def draft(
         say("cli.policy.draft_tables_be_filled", number_of_columns=len(columns), output=output),
         strong=True,
     )
+
+
+@app.command()
+def simulate(
+    policy: PolicyFile,
+    folder: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FOLDER",
+            help="The folder of questions: .sql, .rq or .sparql files.",
+            show_default=False,
+        ),
+    ],
+    epsilon: Annotated[
+        list[float] | None,
+        typer.Option(
+            "--epsilon", "-e", metavar="NUMBER", help="The price of a question; may be repeated."
+        ),
+    ] = None,
+    repeats: Annotated[int, typer.Option(min=1, help="Private answers to each question.")] = 100,
+    seed: options.NoiseSeed = None,
+    report: options.PrivateReport = None,
+    overwrite: options.Overwrite = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Measure the errors of a folder of questions over many runs, by question and by shape.
+
+    For the curator: errors are measured against the true answers, so that output and report are not
+    for analysts. Nothing is charged, because nothing is released.
+
+    **Examples**
+
+    `celosia policy simulate policy.toml questions --epsilon 1 --report errors.html`
+
+    `celosia policy simulate policy.toml questions -e 0.1 -e 1 -e 10 --repeats 400 --json`
+    """
+    from celosia.cli.query import open_vault, read_question
+    from celosia.queries import comparison_report
+    from celosia.queries.comparison import LEAST_REPEATS
+    from celosia.queries.request import QueryRequest
+    from celosia.queries.vault import Vault
+
+    check_outputs({"report": report}, inputs=(policy,), overwrite=overwrite)
+    files = question_files(folder)
+    found = []
+    with (
+        open_vault(str(policy), None, ledger=None, token_file=None, seed=seed) as vault,
+        console.progress_bar(quiet=as_json) as progress,
+    ):
+        assert isinstance(vault, Vault)
+        for file in files:
+            for price in epsilon or [1.0]:
+                request = QueryRequest(read_question(str(file)), epsilon=price)
+                found.append(
+                    vault.compare(request, runs=repeats, name=file.stem, progress=progress)
+                )
+    if report is not None:
+        write_text(report, comparison_report.document(found).html(), overwrite)
+    if as_json:
+        facts = {"simulation": True, "questions": [each.as_dict() for each in found]}
+        console.show_json(facts)
+        return
+    console.note(say("queries.comparison.simulation"))
+    results = comparison_report
+    for title, names, rows in (
+        ("queries.comparison.by_question", results.QUESTION_COLUMNS, results.question_rows(found)),
+        ("queries.comparison.by_shape", results.SHAPE_COLUMNS, results.shape_rows(found)),
+    ):
+        console.show_table(say(title), results.titles(names), rows)
+    if repeats < LEAST_REPEATS:
+        console.note(say("queries.comparison.few_runs", repeats=repeats, least=LEAST_REPEATS))
+    console.show_files({"report": report})
+    console.show(say("queries.comparison.never_for_analysts"), strong=True)
+
+
+def question_files(folder: Path) -> list[Path]:
+    """The files of a folder that hold a question, by their names."""
+    from celosia.cli.query import ENDINGS
+
+    found = sorted(folder.iterdir()) if folder.is_dir() else []
+    files = [file for file in found if file.suffix.lower() in ENDINGS]
+    if not files:
+        raise InputError("CEL-Q216.folder", folder=folder)
+    return files
 
 
 def read_database_columns(database: Database) -> dict[str, dict[str, str]]:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from itertools import compress
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -25,6 +25,7 @@ from celosia.queries.paths import ledger_path
 if TYPE_CHECKING:
     from celosia.accounting.filters import Price
     from celosia.queries import Plan, QueryAnswer, QueryRequest, Vault
+    from celosia.queries.comparison import Comparison
     from celosia.queries.service import Client, RemotePlan
 
 LONGEST = 1_000_000
@@ -78,6 +79,12 @@ def query(
         bool, "--fresh", "Pay for a new answer where one is stored: rows may have changed."
     ] = False,
     explain: Annotated[bool, "--explain", "Spend nothing: show the plan, price and error."] = False,
+    curator: Annotated[
+        bool,
+        "--curator",
+        "For the owner of the data only: show the true answer beside a private one, with error, "
+        "bound and plan. Nothing is charged, because nothing is released.",
+    ] = False,
     ledger: options.LedgerPlace = None,
     server: Annotated[str | None, "URL", "The address of a service, instead of a policy."] = None,
     token_file: Annotated[
@@ -101,6 +108,9 @@ def query(
 
     `celosia query people.toml friends.rq --epsilon 0.5`  (a graph, in SPARQL)
 
+    `celosia query policy.toml prices.sql -e 0.5 --curator`  (with the true answer: never to
+    analysts)
+
     `celosia query policy.toml prices.sql -e 0.5 --analyst ana -o prices.csv --report prices.html`
 
     `celosia query --server https://vault.example.org --token-file ana.token - -e 0.5`  (a pipe)
@@ -123,6 +133,16 @@ def query(
         with_server={"--token-file": token_file},
         without={"--analyst": analyst, "--ledger": ledger, "--seed": seed},
     )
+    _check_curator(
+        {
+            "--server": curator and server is not None,
+            "--token-file": curator and token_file is not None,
+            "--analyst": curator and analyst is not None,
+            "--explain": curator and explain,
+            "--output": curator and outputs.output is not None,
+            "--report": curator and outputs.report is not None,
+        }
+    )
     check_confidence(confidence)
     question = str(sql)
     inputs = [question_file(question), None if ledger is None else Path(ledger)]
@@ -144,7 +164,21 @@ def query(
         if explain:
             plan = vault.plan(request)
             price = say("cli.query.price", price=_price(float(plan.epsilon), float(plan.delta)))
-            JsonOutputs(as_json=outputs.as_json).show(plan.as_dict, lambda: _show_plan(plan), price)
+            JsonOutputs(as_json=outputs.as_json).show(
+                plan.as_dict,
+                lambda: _show_plan(plan),
+                price,
+                note=say("cli.query.nothing_spent_leave_out"),
+            )
+            return
+        if curator:
+            with console.progress_bar(quiet=outputs.as_json) as progress:
+                found = cast("Vault", vault).compare(request, progress=progress)
+            JsonOutputs(as_json=outputs.as_json).show(
+                found.as_dict,
+                lambda: show_comparison(found),
+                say("queries.comparison.never_for_analysts"),
+            )
             return
         answer = _run_query(vault, request, quiet=outputs.as_json)
         left = _remaining_budgets(vault, answer, analyst)
@@ -193,6 +227,42 @@ def _check_options(
         raise InputError("CEL-Q213.two_prices")
     if epsilon is None and error is None and not explain:
         raise InputError("CEL-Q213.no_price")
+
+
+def _check_curator(given: dict[str, bool]) -> None:
+    """Refuse what would bring a true answer to an analyst, or into a file of answers."""
+    for option, clashes in given.items():
+        if clashes:
+            raise InputError("CEL-Q213.curator", option=option)
+
+
+def show_comparison(found: Comparison) -> None:
+    """Show true and private numbers side by side, then the bounds and the plan."""
+    from celosia.queries.comparison_report import SIDES, titles
+
+    console.note(say("queries.comparison.contains_true"))
+    rows = []
+    for each in found.numbers[:MOST_SHOWN]:
+        errors = each.errors
+        private = each.private[0] if each.private else None
+        rows.append(
+            [
+                ", ".join(map(str, (*each.group, each.name))),
+                say("cli.word.nothing") if each.true is None else _cell(each.true),
+                say("cli.word.nothing") if private is None else _cell(private),
+                "" if errors is None else _cell(errors.mean_absolute),
+                ""
+                if errors is None or errors.mean_relative is None
+                else console.number(errors.mean_relative, ".3%"),
+            ]
+        )
+    console.show_table(
+        say("queries.comparison.side_by_side"),
+        titles(SIDES),
+        rows,
+    )
+    _show_plan(found.plan)
+    console.note(say("queries.comparison.not_charged"))
 
 
 def _least_epsilon(vault: Vault | Client, request: QueryRequest, error: float) -> float:
@@ -319,7 +389,6 @@ def _show_plan(plan: Plan | RemotePlan) -> None:
     console.show(say("cli.query.method", method=plan.method))
     if plan.price is not None:
         console.show(plan.price)
-    console.note(say("cli.query.nothing_spent_leave_out"))
 
 
 def _show_answer(answer: QueryAnswer, left: dict[str, Price]) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Unpack, cast
 from celosia.accounting.ledger import Ledger, Reservation
 from celosia.core.errors import EngineError, InputError
 from celosia.core.messages import Message
+from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Source, System
 from celosia.core.work_folders import WorkFolder
 from celosia.mechanisms.parameters import check_confidence
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 
     from celosia.engines import SqlEngine
     from celosia.queries.answer import QueryAnswer
+    from celosia.queries.comparison import Comparison
     from celosia.queries.planning.public_queries import PublicStep
 
 PLANNING = 10.0
@@ -312,6 +314,44 @@ class Vault:
             before_release(answer)
         execution.wait()
         return answer
+
+    def compare(
+        self,
+        request: QueryRequest,
+        *,
+        runs: int = 1,
+        name: str = "",
+        progress: Progress = silent,
+    ) -> Comparison:
+        """The true answer of a question beside private ones; for the curator, never for analysts.
+
+        Nothing is charged, because nothing is released: what is returned contains true answers.
+
+        Raises:
+            InputError: CEL-Q213 the request names an analyst; and those of `plan`.
+            QueryRefused: as for `plan`.
+            EngineError: CEL-Q140 the database failed.
+        """
+        from celosia.queries.comparison import compare  # no answer needs it
+
+        if request.analyst is not None:
+            raise InputError("CEL-Q213.curator", option="--analyst")
+        self._check_language(request)
+        plan = self._plan(request)
+        try:
+            return compare(
+                plan,
+                request,
+                self.policy,
+                self._ask,
+                rng=self._rng,
+                runs=runs,
+                name=name,
+                progress=progress,
+            )
+        except EngineError:  # what it says may reveal data
+            pass
+        raise unanswered_error(charged=False)
 
     def public_schema(self) -> dict[str, Any]:
         """What anybody may know: tables, columns, types, bounds, keys, unit and budgets."""
