@@ -126,3 +126,37 @@ def test_a_function_is_compiled_also_where_no_folder_is_safe(
         return 2 * number
 
     assert double(21) == 42
+
+
+def test_a_copy_of_a_module_runs_as_it_is_written(
+    folder: Path, define: Callable[..., Any], tmp_path: Path
+) -> None:
+    compiled = define()
+    module = sys.modules[compiled.__module__]
+    module.__file__ = str(tmp_path / "own_kernels.py")
+    copy = kernels.uncompiled(module)
+    assert not hasattr(copy.higher, "overloads")
+    assert copy.higher(3) == compiled(3) == 7
+    assert hasattr(module.higher, "overloads")
+
+
+def test_a_kernel_is_compiled_once_it_was_for_any_process(
+    folder: Path, define: Callable[..., Any]
+) -> None:
+    first = define()
+    assert not kernels.is_compiled(first)
+    first(3)
+    assert kernels.is_compiled(first)
+    assert kernels.is_compiled(define())
+    assert kernels.is_compiled(first.py_func)
+
+
+def test_the_first_use_of_a_method_is_remembered(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert [kernels.is_first_use("one"), kernels.is_first_use("one")] == [True, False]
+    assert kernels.is_first_use("two")
+    for nowhere in (None, KernelFolder(folder / "not-there", "user")):
+        monkeypatch.setattr(kernels, "kernel_folder", lambda found=nowhere: found)
+        assert kernels.is_first_use("one")
+        assert kernels.is_first_use("one")

@@ -29,11 +29,13 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from types import ModuleType
 from typing import Any, TypeVar
 
 import numpy as np
@@ -317,6 +319,49 @@ def _file_digest(file: str) -> bytes:
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
+_as_written = ContextVar("as_written", default=False)
+
+
+def uncompiled(module: ModuleType) -> ModuleType:
+    """A copy of a module of kernels whose functions run as they are written."""
+    copy = ModuleType(module.__name__)
+    assert module.__file__ is not None, "a module of a file"
+    copy.__file__ = module.__file__
+    token = _as_written.set(True)
+    try:
+        source = Path(module.__file__).read_bytes()
+        exec(compile(source, module.__file__, "exec"), vars(copy))  # noqa: S102 - our own source
+    finally:
+        _as_written.reset(token)
+    return copy
+
+
+def is_compiled(kernel: Any) -> bool:
+    """Whether a kernel was compiled, by this process or for it."""
+    if not hasattr(kernel, "overloads"):  # compilation is switched off
+        return True
+    kept = getattr(kernel, "_cache", None)
+    known = isinstance(kept, KernelCache) and kept._cache_file._load_index()
+    return bool(kernel.overloads or known)
+
+
+def is_first_use(name: str) -> bool:
+    """Whether a user asks for a method for the first time, as far as the folder of kernels tells.
+
+    The first run of a method may do with kernels as they are written, if its table is small; the
+    next one compiles them. Where nothing can be kept, every use is the first.
+    """
+    folder = kernel_folder()
+    if folder is None:
+        return True
+    try:
+        (folder.path / f"{name}.used").touch(exist_ok=False)
+    except FileExistsError:
+        return False
+    except OSError:
+        return True
+    return True
+
 
 def njit(**options: Any) -> Callable[[Function], Function]:
     """As `numba.njit`, but `cache=True` is a wish and not a condition.
@@ -329,6 +374,8 @@ def njit(**options: Any) -> Callable[[Function], Function]:
     keep = options.pop("cache", False)
 
     def made(function: Function) -> Function:
+        if _as_written.get():
+            return function
         compiled: Any = numba.njit(**options)(function)
         if keep and hasattr(compiled, "_cache"):  # it has none where compilation is switched off
             from celosia.core.kernels import KernelCache

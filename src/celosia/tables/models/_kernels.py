@@ -134,7 +134,8 @@ def tree_distances(
     widest = _widest(starts) * levels
     have, total = np.empty(widest), np.empty(widest)
     for each in range(classes):
-        size, used = sizes[each], 0
+        size = sizes[each]
+        used: Any = np.int64(0)  # a literal is one more type to compile for
         for level in range(levels):
             for entry in range(starts[each], starts[each + 1]):
                 node = nodes[level, values[entry]]

@@ -218,96 +218,133 @@ def roll_up_word(
     return classes
 
 
-@njit(cache=True, nogil=True)
 def occurring(codes: Array, number: int) -> Array:
     """Which codes below `number` occur."""
     found = np.zeros(number, dtype=np.bool_)
-    for row in range(codes.size):
-        found[codes[row]] = True
+    _mark(codes, found)
     return found
 
 
 @njit(cache=True, nogil=True)
+def _mark(codes: Array, found: Array) -> None:
+    for row in range(codes.size):
+        found[codes[row]] = True
+
+
 def add_up(class_of: Array, counts: Array, classes: int) -> Array:
     """The sum of `counts` over the rows of each class."""
     sums = np.zeros(classes, dtype=np.int64)
-    for row in range(class_of.size):
-        sums[class_of[row]] += counts[row]
+    _add(class_of, counts, sums)
     return sums
 
 
 @njit(cache=True, nogil=True)
+def _add(class_of: Array, counts: Array, sums: Array) -> None:
+    for row in range(class_of.size):
+        sums[class_of[row]] += counts[row]
+
+
+@njit(cache=True, nogil=True)
+def sort(numbers: Array, size: int) -> None:
+    """Put the first `size` numbers in order (heap sort: compiles in a tenth of NumPy's time)."""
+    for unsorted in range(size + size // 2, 0, -1):
+        # First every parent is sifted down, then the largest goes behind those still unsorted.
+        parent, last = unsorted - size - 1, size
+        if unsorted <= size:
+            parent, last = 0, unsorted - 1
+            numbers[0], numbers[last] = numbers[last], numbers[0]
+        while 2 * parent + 1 < last:
+            child = 2 * parent + 1
+            if child + 1 < last and numbers[child + 1] > numbers[child]:
+                child += 1
+            if numbers[parent] >= numbers[child]:
+                break
+            numbers[parent], numbers[child] = numbers[child], numbers[parent]
+            parent = child
+
+
 def merge_histograms(
     class_of: Array, classes: int, starts: Array, values: Array, counts: Array, width: int
 ) -> tuple[Array, Array, Array]:
     """Histograms in compressed rows after classes were merged; values ascend within each class."""
-    if classes * width <= 16 * values.size:
-        return _merge_in_full(class_of, classes, starts, values, counts, width)
-    return _merge_by_class(class_of, classes, starts, values, counts, width)
-
-
-@njit(cache=True, nogil=True)
-def _merge_in_full(
-    class_of: Array, classes: int, starts: Array, values: Array, counts: Array, width: int
-) -> tuple[Array, Array, Array]:
-    """With a counter for every value of every class: fast where there are few values."""
-    sums = np.zeros((classes, width), dtype=np.int64)
-    for old in range(class_of.size):
-        new = class_of[old]
-        for entry in range(starts[old], starts[old + 1]):
-            sums[new, values[entry]] += counts[entry]
     new_starts = np.zeros(classes + 1, dtype=np.int64)
     new_values = np.empty(values.size, dtype=np.int32)
     new_counts = np.empty(values.size, dtype=np.int64)
-    filled = 0
-    for new in range(classes):
-        for value in range(width):
-            if sums[new, value] > 0:
-                new_values[filled], new_counts[filled] = value, sums[new, value]
-                filled += 1
-        new_starts[new + 1] = filled
+    old, new = (class_of, starts, values, counts), (new_starts, new_values, new_counts)
+    if classes * width <= 16 * values.size:
+        filled = _merge_in_full(*old, *new, np.zeros((classes, width), dtype=np.int64))
+    else:
+        order = np.argsort(class_of, kind="stable")
+        sums = np.zeros(width, dtype=np.int64)
+        filled = _merge_by_class(*old, *new, order, sums, np.empty(width, dtype=np.int64))
     return new_starts, new_values[:filled].copy(), new_counts[:filled].copy()
 
 
 @njit(cache=True, nogil=True)
-def _merge_by_class(
-    class_of: Array, classes: int, starts: Array, values: Array, counts: Array, width: int
-) -> tuple[Array, Array, Array]:
-    """Class by class, so that one row of counters serves all: for columns of many values."""
-    ends = np.zeros(classes + 1, dtype=np.int64)
+def _merge_in_full(
+    class_of: Array,
+    starts: Array,
+    values: Array,
+    counts: Array,
+    new_starts: Array,
+    new_values: Array,
+    new_counts: Array,
+    sums: Array,
+) -> int:
+    """With a counter for every value of every class: fast where there are few values."""
     for old in range(class_of.size):
-        ends[class_of[old] + 1] += 1
-    for new in range(classes):
-        ends[new + 1] += ends[new]
-    members = np.empty(class_of.size, dtype=np.int64)
-    place = ends[:-1].copy()
-    for old in range(class_of.size):
-        members[place[class_of[old]]] = old
-        place[class_of[old]] += 1
-    new_starts = np.zeros(classes + 1, dtype=np.int64)
-    new_values = np.empty(values.size, dtype=np.int32)
-    new_counts = np.empty(values.size, dtype=np.int64)
-    sums = np.zeros(width, dtype=np.int64)
-    seen = np.empty(width, dtype=np.int32)
+        new = class_of[old]
+        for entry in range(starts[old], starts[old + 1]):
+            sums[new, values[entry]] += counts[entry]
     filled = 0
-    for new in range(classes):
-        distinct = 0
-        for member in range(ends[new], ends[new + 1]):
+    for new in range(sums.shape[0]):
+        for value in range(sums.shape[1]):
+            if sums[new, value] > 0:
+                new_values[filled] = value
+                new_counts[filled] = sums[new, value]
+                filled += 1
+        new_starts[new + 1] = filled
+    return filled
+
+
+@njit(cache=True, nogil=True)
+def _merge_by_class(
+    class_of: Array,
+    starts: Array,
+    values: Array,
+    counts: Array,
+    new_starts: Array,
+    new_values: Array,
+    new_counts: Array,
+    members: Array,
+    sums: Array,
+    seen: Array,
+) -> int:
+    """Class by class, so that one row of counters serves all: for columns of many values.
+
+    `members` are the old classes in the order of the new ones.
+    """
+    filled, member = 0, 0
+    for new in range(new_starts.size - 1):
+        distinct: Any = np.int64(0)  # a literal is one more type to compile for
+        while member < members.size and class_of[members[member]] == new:
             old = members[member]
+            member += 1
             for entry in range(starts[old], starts[old + 1]):
                 value = values[entry]
                 if sums[value] == 0:
                     seen[distinct] = value
                     distinct += 1
                 sums[value] += counts[entry]
-        seen[:distinct].sort()
+        sort(seen, distinct)
         for number in range(distinct):
             value = seen[number]
-            new_values[filled], new_counts[filled] = value, sums[value]
+            new_values[filled] = value
+            new_counts[filled] = sums[value]
             sums[value] = 0
             filled += 1
         new_starts[new + 1] = filled
-    return new_starts, new_values[:filled].copy(), new_counts[:filled].copy()
+    return filled
 
 
 @njit(cache=True, nogil=True)

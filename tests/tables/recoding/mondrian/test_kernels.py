@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from celosia.tables.models import Histogram, SensitiveColumn
-from celosia.tables.recoding.mondrian import _kernels
+from celosia import DistinctDiversity, KAnonymity, datasets
+from celosia.tables.coded_table import CodedSensitive, code_table
+from celosia.tables.models import Histogram, Model, SensitiveColumn
+from celosia.tables.recoding import _kernels as recoding_kernels
+from celosia.tables.recoding import mondrian
+from celosia.tables.recoding.mondrian import _kernels, _plain_kernels, rank_table
 
 
 @settings(max_examples=200)
@@ -17,7 +24,7 @@ def test_sort_puts_the_first_numbers_in_order_and_leaves_the_rest(
 ) -> None:
     size = data.draw(st.integers(0, len(numbers)))
     array = np.array(numbers, dtype=np.int64)
-    _kernels.sort(array, size)
+    recoding_kernels.sort(array, size)
     assert array.tolist() == sorted(numbers[:size]) + numbers[size:]
 
 
@@ -40,3 +47,43 @@ def test_the_histogram_of_stretches_is_that_of_their_rows(
     assert found[0].tolist() == plain.starts.tolist()
     assert found[1].tolist() == plain.values.tolist()
     assert found[2].tolist() == plain.counts.tolist()
+
+
+@pytest.mark.parametrize(("relaxed", "grouped"), [(False, False), (True, False), (False, True)])
+def test_kernels_of_the_first_run_cut_as_compiled_ones_do(
+    relaxed: bool, grouped: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = code_table(datasets.census(400, seed=5), datasets.census_schema(), ["occupation"])
+    counts = np.arange(400, dtype=np.int64) % 3 + 1 if grouped else None
+
+    def cut(models: list[Model], sensitive: Sequence[CodedSensitive]) -> mondrian.Partition:
+        return mondrian.partition(
+            table.columns, models, sensitive=sensitive, relaxed=relaxed, counts=counts
+        )
+
+    cases: list[tuple[list[Model], Sequence[CodedSensitive]]] = [
+        ([KAnonymity(5)], ()),
+        ([KAnonymity(4), DistinctDiversity(2, column="occupation")], table.sensitive),
+    ]
+    for models, sensitive in cases:
+        expected = cut(models, sensitive)
+        with monkeypatch.context() as patch:
+            patch.setattr(rank_table, "kernels_for", lambda cells: _plain_kernels.plain_kernels())
+            found = cut(models, sensitive)
+        assert found.class_of_row.tolist() == expected.class_of_row.tolist()
+        assert found.lowest.tolist() == expected.lowest.tolist()
+        assert found.highest.tolist() == expected.highest.tolist()
+
+
+def test_the_first_run_of_a_small_table_does_without_compiling(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    uses = iter([True, False, True])
+    monkeypatch.setattr(_plain_kernels, "_is_first_use", lambda: next(uses))
+    monkeypatch.setattr(_plain_kernels, "is_compiled", lambda kernel: False)
+    plain = _plain_kernels.plain_kernels()
+    assert _plain_kernels.kernels_for(1000) is plain
+    assert _plain_kernels.kernels_for(1000) is _kernels
+    assert _plain_kernels.kernels_for(10**7) is _kernels
+    monkeypatch.setattr(_plain_kernels, "is_compiled", lambda kernel: True)
+    assert _plain_kernels.kernels_for(1000) is _kernels

@@ -20,46 +20,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.core.kernels import njit
+from celosia.tables.recoding._kernels import sort
+
+WITHIN = {"nogil": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+"""For functions that only kernels call: they are kept with these, and compile sooner."""
 
 Array = NDArray[Any]
-Scratch = tuple[Array, Array, Array, Array, Array, Array, Array, Array]
+Scratch = NDArray[np.int64]
 
 
-@njit(cache=True, nogil=True)
+TALLIES, FOUND, RECORDS, BY_SIZE, PART, HEAD, LINES, WEIGHED, BOUNDS = range(9)
+"""The rows of `Scratch`: tallies of a stretch of keys; keys found; records of each; keys by falling
+number of records; part of each key; where the next record of each part goes; rows of each key;
+tallies of records, where rows stand for several; where the parts of a node begin."""
+
+
 def scratch_for(leaves: int) -> Scratch:
-    """Room for the work on one node at a time."""
-    return (
-        np.zeros(leaves + 1, dtype=np.int64),  # tallies of a stretch of keys
-        np.empty(leaves + 1, dtype=np.int64),  # keys found
-        np.empty(leaves + 1, dtype=np.int64),  # records of each
-        np.empty(leaves + 1, dtype=np.int64),  # keys by falling number of records
-        np.empty(leaves + 1, dtype=np.int64),  # part of each key
-        np.empty(leaves + 1, dtype=np.int64),  # where the next record of each part goes
-        np.empty(leaves + 1, dtype=np.int64),  # rows of each key
-        np.zeros(leaves + 1, dtype=np.int64),  # tallies of records, where rows stand for several
-    )
+    """Room for the work on one node at a time, of columns with up to so many leaves."""
+    return np.zeros((BOUNDS + 1, leaves + 3), dtype=np.int64)
 
 
-@njit(cache=True, nogil=True)
-def sort(numbers: Array, size: int) -> None:
-    """Put the first `size` numbers in order (heap sort: compiles in a tenth of NumPy's time)."""
-    for unsorted in range(size + size // 2, 0, -1):
-        # First every parent is sifted down, then the largest goes behind those still unsorted.
-        parent, last = unsorted - size - 1, size
-        if unsorted <= size:
-            parent, last = 0, unsorted - 1
-            numbers[0], numbers[last] = numbers[last], numbers[0]
-        while 2 * parent + 1 < last:
-            child = 2 * parent + 1
-            if child + 1 < last and numbers[child + 1] > numbers[child]:
-                child += 1
-            if numbers[parent] >= numbers[child]:
-                break
-            numbers[parent], numbers[child] = numbers[child], numbers[parent]
-            parent = child
-
-
-@njit(cache=True, nogil=True)
+@njit(**WITHIN)
 def tally(
     matrix: Array,
     rows: Array,
@@ -77,13 +58,8 @@ def tally(
     A record's key is its rank, or what `keys` has for it unless that is empty; all lie between
     `low` and `high`. Keys much further apart than there are rows are sorted, not counted off.
     """
-    tallies, found, many, lines, weighed = (
-        scratch[0],
-        scratch[1],
-        scratch[2],
-        scratch[6],
-        scratch[7],
-    )
+    tallies, found, many = scratch[TALLIES], scratch[FOUND], scratch[RECORDS]
+    lines, weighed = scratch[LINES], scratch[WEIGHED]
     mapped, several = keys.size > 0, records.size > 0
     number = 0
     if high - low >= 8 * (end - start):
@@ -147,14 +123,14 @@ def histogram(
     counts = np.empty(room, dtype=np.int64)
     entry = 0
     for node in range(nodes.shape[0]):
-        distinct = 0
+        distinct: Any = np.int64(0)  # a literal is one more type to compile for
         for row in range(nodes[node, 0], nodes[node, 1]):
             value = value_of_row[rows[row]]
             if tallies[value] == 0:
                 seen[distinct] = value
                 distinct += 1
             tallies[value] += records[rows[row]] if records.size else 1
-        seen[:distinct].sort()
+        sort(seen, distinct)
         for place in range(distinct):
             out_values[entry] = seen[place]
             counts[entry] = tallies[seen[place]]
@@ -168,7 +144,7 @@ RANGED, ORDERED, LEAVES, TREE = range(4)
 """The columns of `facts`."""
 
 
-@njit(cache=True, nogil=True)
+@njit(**WITHIN)
 def _ends(matrix: Array, start: int, end: int, lowest: Array, highest: Array) -> None:
     """The lowest and highest rank of each column in a node."""
     for column in range(matrix.shape[1]):
@@ -183,7 +159,7 @@ def _ends(matrix: Array, start: int, end: int, lowest: Array, highest: Array) ->
                 highest[column] = rank
 
 
-@njit(cache=True, nogil=True)
+@njit(**WITHIN)
 def _shared_level(facts: Array, ancestors: Array, column: int, low: int, high: int) -> int:
     """The lowest level of a tree on which two leaves have the same node."""
     level, first = 0, facts[column, TREE]
@@ -193,7 +169,7 @@ def _shared_level(facts: Array, ancestors: Array, column: int, low: int, high: i
     return level
 
 
-@njit(cache=True, nogil=True)
+@njit(**WITHIN)
 def _spread(
     facts: Array, ancestors: Array, under: Array, column: int, low: int, high: int
 ) -> float:
@@ -203,7 +179,7 @@ def _spread(
         return 0.0
     if not facts[column, RANGED]:
         level = _shared_level(facts, ancestors, column, low, high)
-        covered = int(under[facts[column, TREE] + level * leaves + low])
+        covered: Any = np.int64(under[facts[column, TREE] + level * leaves + low])
     elif high < facts[column, ORDERED]:
         covered = high - low + 1
     else:
@@ -211,7 +187,7 @@ def _spread(
     return float((covered - 1) / (leaves - 1))
 
 
-@njit(cache=True, nogil=True)
+@njit(**WITHIN)
 def _move(
     matrix: Array,
     rows: Array,
@@ -222,7 +198,7 @@ def _move(
     scratch: Scratch,
 ) -> None:
     """Bring the records of each part together, in place: part `p` goes to `bounds[p:p + 2]`."""
-    part_of, heads = scratch[4], scratch[5]
+    part_of, heads = scratch[PART], scratch[HEAD]
     mapped = keys.size > 0
     for part in range(parts):
         heads[part] = bounds[part]
@@ -243,7 +219,7 @@ def _move(
             heads[wanted] += 1
 
 
-@njit(cache=True, nogil=True)
+@njit(**WITHIN)
 def _halve(
     start: int,
     end: int,
@@ -259,17 +235,21 @@ def _halve(
     through the middle of the records of one value: these are brought together as a third part, and
     the cut lies within it.
     """
-    values, records, part_of, lines = scratch[1], scratch[2], scratch[4], scratch[6]
-    size = records[:found].sum()
-    best, before, left = -1, 0, 0
+    values, records = scratch[FOUND], scratch[RECORDS]
+    part_of, lines = scratch[PART], scratch[LINES]
+    size = 0
+    for place in range(found):
+        size += records[place]
+    best, before, left, head, cut = -1, 0, 0, start, start
     for place in range(found - 1):
         before += records[place]
+        head += lines[place]
         if min(before, size - before) > min(left, size - left):
-            best, left = place, before
+            best, left, cut = place, before, head
     if best >= 0 and min(left, size - left) >= least:
         for place in range(found):
             part_of[values[place]] = 0 if place <= best else 1
-        bounds[0], bounds[1], bounds[2] = start, start + lines[: best + 1].sum(), end
+        bounds[0], bounds[1], bounds[2] = start, cut, end
         return 2, 2
     if not relaxed or found < 2 or size < 2 * least:
         return 0, 0
@@ -284,7 +264,7 @@ def _halve(
     return 3, 2
 
 
-@njit(cache=True, nogil=True)
+@njit(**WITHIN)
 def _branch(start: int, end: int, found: int, least: int, bounds: Array, scratch: Scratch) -> int:
     """Take the largest children of a node of a tree out, up to half of the records; the parts.
 
@@ -292,10 +272,10 @@ def _branch(start: int, end: int, found: int, least: int, bounds: Array, scratch
     part, under the old label unless they are only one. Largest first, because that succeeds
     whenever anything can.
     """
-    children, records, order, part_of = scratch[1], scratch[2], scratch[3], scratch[4]
-    lines, head = scratch[6], start
-    size = records[:found].sum()
+    children, records, order = scratch[FOUND], scratch[RECORDS], scratch[BY_SIZE]
+    part_of, lines, head, size = scratch[PART], scratch[LINES], start, 0
     for place in range(found):
+        size += records[place]
         order[place] = records[place] * found + (found - 1 - place)
     sort(order, found)
     parts, taken = 0, 0
@@ -323,7 +303,7 @@ def _branch(start: int, end: int, found: int, least: int, bounds: Array, scratch
     return parts
 
 
-@njit(cache=True, nogil=True)
+@njit(**WITHIN)
 def _split(
     matrix: Array,
     rows: Array,
@@ -353,15 +333,16 @@ def _split(
     level = _shared_level(facts, ancestors, column, low, high)
     first = facts[column, TREE] + (level - 1) * facts[column, LEAVES]
     children = ancestors[first : first + facts[column, LEAVES]]
-    low, high = int(children[low]), int(children[high])
-    found = tally(matrix, rows, records, start, end, column, children, low, high, scratch)
+    one: Any = np.int64(children[low])
+    last: Any = np.int64(children[high])
+    found = tally(matrix, rows, records, start, end, column, children, one, last, scratch)
     parts = _branch(start, end, found, least, bounds, scratch)
     if parts > 1:
         _move(matrix, rows, column, children, bounds, parts, scratch)
     return parts if parts > 1 else 0
 
 
-@njit(cache=True, nogil=True)
+@njit(**WITHIN)
 def _split_widest(
     matrix: Array,
     rows: Array,
@@ -387,16 +368,19 @@ def _split_widest(
     columns = matrix.shape[1]
     _ends(matrix, start, end, ends[0], ends[1])
     for column in range(columns):
-        low, high = int(ends[0, column]), int(ends[1, column])
+        low, high = ends[0, column], ends[1, column]
         share = _spread(facts, ancestors, under, column, low, high)
         spreads[column] = weights[column] * share if low < high else -1.0
     for turn in range(columns):
-        widest = int(np.argmax(spreads))
+        widest: Any = np.int64(0)  # a literal would be a type of its own to compile for
+        for column in range(1, columns):
+            if spreads[column] > spreads[widest]:
+                widest = column
         if spreads[widest] < 0.0:
             break
         spreads[widest] = -1.0
         if turn >= skip:
-            low, high = int(ends[0, widest]), int(ends[1, widest])
+            low, high = ends[0, widest], ends[1, widest]
             parts = _split(
                 matrix, rows, records, start, end, widest, low, high, least, relaxed, facts,
                 ancestors, bounds, scratch,
@@ -406,7 +390,7 @@ def _split_widest(
     return 0, columns
 
 
-@njit(cache=True, nogil=True)
+@njit(**WITHIN)
 def _enough(rows: Array, records: Array, start: int, end: int, wanted: int) -> bool:
     """Whether a node has the wanted number of records."""
     if records.size == 0 or end - start >= wanted:
@@ -432,24 +416,20 @@ def split(
     weights: Array,
     ancestors: Array,
     under: Array,
-) -> tuple[Array, Array, Array]:
+    scratch: Scratch,
+    ends: Array,
+    spreads: Array,
+    waiting: Array,
+    begins: Array,
+    turns: Array,
+) -> None:
     """Cut each of the `nodes` (start and end) once, or until no part of it can be cut.
 
     To the end, it sets `firsts` for the first row of every part. Cut once, it returns the parts of
     all nodes, one after the other; where those of each node begin among them, with none for a node
     that cannot be cut; and the turns taken for each node, `skips` included.
     """
-    leaves = facts[:, LEAVES].max()
-    scratch = scratch_for(leaves)
-    bounds = np.empty(leaves + 3, dtype=np.int64)
-    ends = np.empty((2, matrix.shape[1]), dtype=np.int32)
-    spreads = np.empty(matrix.shape[1], dtype=np.float64)
-    begins = np.zeros(nodes.shape[0] + 1, dtype=np.int64)
-    turns = np.full(nodes.shape[0], matrix.shape[1], dtype=np.int64)
-    room = 1
-    for node in range(nodes.shape[0]):  # no part has fewer than `least` records, or no row
-        room += (nodes[node, 1] - nodes[node, 0]) // (1 if records.size else least)
-    waiting = np.empty((room, 2), dtype=np.int64)
+    bounds = scratch[BOUNDS]
     for node in range(nodes.shape[0]):
         top = begins[node]
         waiting[top, 0], waiting[top, 1] = nodes[node, 0], nodes[node, 1]
@@ -468,7 +448,6 @@ def split(
                 break
             top -= 1
         begins[node + 1] = top
-    return waiting[: begins[-1]], begins, turns
 
 
 @njit(cache=True, nogil=True)

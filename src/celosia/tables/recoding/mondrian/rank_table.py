@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.tables.coded_table import CodedColumn
-from celosia.tables.recoding.mondrian import _kernels
+from celosia.tables.recoding.mondrian._plain_kernels import kernels_for
 from celosia.tables.recoding.mondrian.axis import Axis, RangedAxis, TreeAxis, is_ranged
 
 Nodes = NDArray[np.int64]
@@ -46,9 +46,10 @@ class RankTable:
         # Bytes would gain little over pairs of them, and each type is one more to compile.
         kind = max(kind, np.dtype(np.uint16))
         self.matrix: NDArray[Any] = np.empty((records, len(columns)), dtype=kind)
+        self._kernels = kernels_for(self.matrix.size)
         for number, (column, axis) in enumerate(zip(columns, self.axes, strict=True)):
             table = axis.rank_of_leaf.astype(kind)
-            _kernels.fill(self.matrix, number, table, column.leaf_of_row)
+            self._kernels.fill(self.matrix, number, table, column.leaf_of_row)
         self.rows = np.arange(records, dtype=np.int32)
         """The row of the table that each row of the matrix came from."""
         self.firsts = np.zeros(records, dtype=np.bool_)
@@ -107,17 +108,26 @@ class RankTable:
     def ends(self, bounds: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """The lowest and the highest rank of each part in each column."""
         shape = bounds.size - 1, len(self.axes)
-        lowest, highest = np.empty(shape, dtype=np.int32), np.empty(shape, dtype=np.int32)
-        _kernels.describe(self.matrix, bounds, lowest, highest)
-        return lowest, highest
+        lowest, highest = np.empty(shape, dtype=np.int64), np.empty(shape, dtype=np.int64)
+        self._kernels.describe(self.matrix, bounds, lowest, highest)
+        return lowest.astype(np.int32), highest.astype(np.int32)
 
     def _split(
         self, nodes: Nodes, skips: NDArray[np.int64], to_the_end: bool, least: int
     ) -> tuple[Nodes, NDArray[np.int64], NDArray[np.int64]]:
-        return _kernels.split(
+        columns = self.matrix.shape[1]
+        # No part has fewer than `least` records, or no row.
+        rows = (nodes[:, 1] - nodes[:, 0]) // (1 if self.counts.size else least)
+        waiting = np.empty((1 + int(rows.sum()), 2), dtype=np.int64)
+        begins = np.zeros(nodes.shape[0] + 1, dtype=np.int64)
+        turns = np.full(nodes.shape[0], columns, dtype=np.int64)
+        self._kernels.split(
             self.matrix, self.rows, self.counts, self.firsts, nodes, skips, to_the_end, least,
             self._relaxed, self._facts, self._weights, self._ancestors, self._under,
+            self._kernels.scratch_for(max(axis.leaves for axis in self.axes)),
+            np.empty((2, columns), dtype=np.int64), np.empty(columns), waiting, begins, turns,
         )  # fmt: skip
+        return waiting[: begins[-1]], begins, turns
 
 
 def _tables(
