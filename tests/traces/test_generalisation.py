@@ -11,7 +11,7 @@ from celosia.core.randomness import Seeded
 from celosia.tables import KAnonymity
 from celosia.tables.models.classes import Classes
 from celosia.traces import Generalisation, PublishOptions, is_k_anonymous, method_from, publish
-from celosia.traces.generalisation import persons_of_classes
+from celosia.traces.generalisation import person_classes
 
 
 def test_ten_rows_of_one_person_are_no_crowd() -> None:  # check 10, its verdict by person
@@ -23,8 +23,8 @@ def test_ten_rows_of_one_person_are_no_crowd() -> None:  # check 10, its verdict
 
 
 def test_persons_of_a_class_are_counted_once() -> None:
-    counts, codes = persons_of_classes(np.array([7, 7, 7, 3, 3]), np.array([1, 1, 2, 4, 4]))
-    assert counts.tolist() == [1, 2]
+    shared, codes = person_classes(np.array([7, 7, 7, 3, 3]), np.array([1, 1, 2, 4, 4]))
+    assert shared.sizes.tolist() == [1, 2]
     assert codes.tolist() == [1, 1, 1, 0, 0]
 
 
@@ -65,7 +65,8 @@ def test_no_finer_pair_of_levels_would_do() -> None:
     for i, j in ((where - 1, when), (where, when - 1)):
         if min(i, j) >= 0:
             classes = spaces[i].codes * len(times[j].names) + times[j].codes
-            counts, codes = persons_of_classes(classes, traces.person)
+            shared, codes = person_classes(classes, traces.person)
+            counts = shared.sizes
             assert (counts[codes] < 4).sum() > 0.2 * traces.size
 
 

@@ -13,30 +13,32 @@ from celosia.core.messages import Message
 from celosia.core.methods import parameter
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
+from celosia.tables.models import KAnonymity
+from celosia.tables.models.classes import Classes, Histogram, SensitiveColumn
+from celosia.tables.models.units import unit_classes
 from celosia.traces.method import MethodResult, TraceMethod, check_people
 from celosia.traces.places.levels import Level, place_levels, time_levels
 from celosia.traces.points import Traces
 from celosia.traces.samples import Samples, segmented
 
 
-def persons_of_classes(
+def person_classes(
     classes: NDArray[np.int64], person: NDArray[Any]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """How many different persons each class has, and the class of each record as a number.
+) -> tuple[Classes, NDArray[np.int64]]:
+    """Classes as the models of tables see them where persons count, and the class of each record.
 
-    >>> persons_of_classes(np.array([5, 5, 5, 9]), np.array([0, 0, 1, 1]))[0].tolist()
+    >>> person_classes(np.array([5, 5, 5, 9]), np.array([0, 0, 1, 1]))[0].sizes.tolist()
     [2, 1]
     """
-    _, codes = np.unique(classes, return_inverse=True)
-    people = int(person.max(initial=0)) + 1
-    pairs = np.unique(codes.astype(np.int64) * people + person)
-    return np.bincount(pairs // people, minlength=int(codes.max(initial=-1)) + 1), codes
+    values, codes = np.unique(classes, return_inverse=True)
+    people = SensitiveColumn("", np.ones(int(person.max(initial=0)) + 1, dtype=np.int64))
+    members = Histogram.of_rows(people, codes, person.astype(np.int32), values.size)
+    return unit_classes(members, (), ()), codes
 
 
 def is_k_anonymous(classes: NDArray[np.int64], person: NDArray[Any], k: int) -> bool:
     """Whether every class has at least k different persons; ten rows of one person are one."""
-    counts, _ = persons_of_classes(classes, person)
-    return bool((counts >= k).all())
+    return bool(KAnonymity(k).holds(person_classes(classes, person)[0]).all())
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +121,7 @@ class Generalisation(TraceMethod):
             for i in range(len(spaces))
             for j in range(len(times))
         )
+        model = KAnonymity(self.k)
         allowed = self.suppression * traces.size
         failed: list[tuple[int, int]] = []
         best: tuple[float, int, int, int, NDArray[np.bool_]] | None = None
@@ -130,8 +133,8 @@ class Generalisation(TraceMethod):
                 continue
             inside = spaces[i].codes >= 0
             classes = spaces[i].codes * len(times[j].names) + times[j].codes
-            counts, codes = persons_of_classes(classes, traces.person)
-            kept = inside & (counts[codes] >= self.k)
+            shared, codes = person_classes(classes, traces.person)
+            kept = inside & model.holds(shared)[codes]
             gone = int((~kept).sum())
             if gone > allowed or gone == traces.size:
                 failed.append((i, j))
