@@ -9,6 +9,7 @@ Those inside see out, nobody sees in. The public names:
 - `mechanisms` and `Budget`: noisy answers with exact noise, and what they cost (`accounting`);
 - `Vault` and `queries`: private answers to SQL and SPARQL under a budget;
 - `collect` and `sketches`: usage data collected from devices that need not trust the collector;
+- `advise`: which door, model and parameters, from four answers;
 - `tables`, `frames`, `assess`, `datasets`: the doors and the data to start with;
 - `CelosiaError` and its family.
 
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
         traces,
     )
     from celosia.accounting.budget import Budget
+    from celosia.assess.advice import Advice, AdviceOptions, advise
     from celosia.core.errors import (
         BudgetExceeded,
         CelosiaError,
@@ -59,6 +61,8 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "Advice",
+    "AdviceOptions",
     "Budget",
     "BudgetExceeded",
     "CelosiaError",
@@ -79,6 +83,7 @@ __all__ = [
     "TableRelease",
     "Vault",
     "accounting",
+    "advise",
     "assess",
     "collect",
     "datasets",

@@ -211,7 +211,8 @@ def test_a_misspelt_option_names_the_help_of_its_command(run: Run) -> None:
         (
             "celosia ",
             [
-                *("assess", "audit", "collect", "datasets", "demo", "doctor", "epsilon", "explain"),
+                *("advise", "assess", "audit", "collect", "datasets", "demo", "doctor", "epsilon"),
+                "explain",
                 *("explore", "graph", "hierarchy", "history", "lab", "ledger", "log", "magnitude"),
                 *("market", "mask", "policy", "publish", "query"),
                 *("rdf", "release", "serve", "stream", "studio", "synthesise", "teach"),

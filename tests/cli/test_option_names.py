@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from celosia import graphs, logs, tables
+from celosia.assess.advice import AdviceOptions
+from celosia.cli.advise import advise
 from celosia.cli.collect.simulate import simulate
 from celosia.cli.collect.sweep import sweep
 from celosia.cli.explore import explore
@@ -76,13 +78,21 @@ def options_of(command: Callable[..., Any]) -> set[str]:
         (magnitude_table, magnitude),
         (simulate_collection, simulate),
         (SweepOptions, sweep),
+        (AdviceOptions, advise),
         (Sum, total),
         (Quantile, quantile),
     ],
     ids=[
         *("publish", "explore", "mask", "graph publish", "query"),
         *("log publish", "log publish --sets", "log release", "edges", "histogram", "stars"),
-        *("magnitude", "collect simulate", "collect sweep", "release sum", "release quantile"),
+        *(
+            "magnitude",
+            "collect simulate",
+            "collect sweep",
+            "advise",
+            "release sum",
+            "release quantile",
+        ),
     ],
 )
 def test_every_parameter_is_an_option_of_its_name(

@@ -72,3 +72,10 @@ def test_colours_are_switched(visit: Visit, theme: str) -> None:
     expected = "true" if theme == "dark" else "false"
     found = page.evaluate("document.body.classList.contains('body--dark')")
     assert str(found).lower() == expected
+
+
+def test_four_answers_lead_to_advice(both_languages: Visit) -> None:
+    page = both_languages.open("/advise?data=network&attacker=register")
+    assert "k-degree" in page.locator("[data-test=advice]").inner_text()
+    assert "celosia graph publish" in page.locator("main").inner_text()
+    both_languages.picture()

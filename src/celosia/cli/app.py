@@ -74,6 +74,7 @@ PANELS: dict[str, dict[str, str]] = {
         "queries by the time, failures and sizes of their answers.",
     },
     "Learning": {
+        "advise": "Recommend a door, a model and parameters, with reasons and commands to type.",
         "demo": "Generate a census of invented people, publish it with k-anonymity, and write a "
         "report.",
         "teach": "Follow a classic algorithm step by step on a table, and compare it with the "

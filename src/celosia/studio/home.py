@@ -30,6 +30,7 @@ def home() -> None:
                 ui.icon(icon, size="2rem").props('aria-hidden="true"')
                 heading(_(name), 3)
                 ui.label(sentences[address]).style("color: var(--ink)")
+    ui.link(_("Which door? Four questions lead to advice."), "/advise").classes("q-mt-md block")
     heading("Try with sample data")
     paragraph("No installation and no data needed: three clicks to a result.")
     with ui.element("ul").classes("celosia-samples"):
