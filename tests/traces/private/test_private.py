@@ -18,6 +18,7 @@ from celosia.core.errors import BudgetExceeded, InputError, PrivacyError
 from celosia.core.methods import method_from_dict
 from celosia.core.randomness import Seeded, Source
 from celosia.traces import Traces, private
+from celosia.traces.private import grids
 from celosia.traces.private import trips as model
 from celosia.traces.private.bounding import bounded
 from celosia.traces.private.grids import consistent, least_squares
@@ -227,6 +228,51 @@ def test_an_audit_stays_below_the_promise(name: str) -> None:  # check 16, A12
         run, tiny(), without(tiny(), 2), claim=mechanism.privacy_loss(), samples=400, rng=Seeded(1)
     )
     assert found.verdict != "violated"
+
+
+@pytest.mark.parametrize("halved", [True, False])
+def test_an_audit_of_the_adaptive_grid_catches_two_levels_at_full_price(
+    halved: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:  # check 16, A12
+    if not halved:
+        monkeypatch.setattr(grids, "HALF", Fraction(1))
+    price = Fraction(3, 2)
+    traces = points(["a"], [0], [40.01], [-3.99])
+    empty = traces.select(np.zeros(1, dtype=bool))
+
+    def run(given: Traces, rng: Source) -> float:
+        made = grids.refined(given, np.arange(given.size), 1, price, rng=rng)
+        # The best that both levels tell together of the person's cell: twice its count.
+        return float(made.first[0] + made.counts[0].sum())
+
+    found = audit(run, traces, empty, claim=1.5, samples=700, rng=Seeded(4), last_bits=False)
+    assert (found.verdict == "violated") != halved
+
+
+@pytest.mark.parametrize("fault", [False, True])
+def test_an_audit_of_flows_between_places_catches_a_threshold_without_delta(
+    fault: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:  # check 16, A12: a flow of one person alone
+    mechanism = private.PlaceFlows(epsilon=1, delta=1e-3)
+    if fault:
+        monkeypatch.setattr(private.PlaceFlows, "threshold", 1)
+    six = 6 * [40.01], 6 * [-3.99]
+    traces = Traces.of(
+        points(["a"], [0], [40.01], [-3.99]).declaration,
+        ["a", "a", "b", "b", "c", "c"],
+        [0, 60] * 3,
+        *six,
+        place=["x", "y", "x", "y", "z", "y"],
+    )
+
+    def run(given: Traces, rng: Source) -> list[float]:
+        found = mechanism.measure(given, rng=rng).value
+        return [found.get(flow, 0.0) for flow in ("x -> y", "z -> y")]
+
+    found = audit(
+        run, traces, without(traces, 2), claim=mechanism.privacy_loss(), samples=300, rng=Seeded(5)
+    )
+    assert (found.verdict == "violated") == fault
 
 
 @pytest.mark.parametrize("weighted", [True, False])
