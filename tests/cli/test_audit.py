@@ -91,6 +91,15 @@ def test_mechanisms_that_ship_are_audited_by_name(audit: Run) -> None:
     assert found["audits"][0]["lower"] > 0.5  # the audit is not blind
 
 
+def test_kinds_of_private_questions_are_audited_by_name(run: Run) -> None:
+    words = ("audit", "queries", "--only", "count", "--only", "union", "--runs", 200, "--seed", 5)
+    found = run(*words, "--json").data()
+    assert [each["name"] for each in found["audits"]] == ["count", "union"]
+    assert found["violated"] == 0
+    told = run("audit", "queries", "--only", "unions", "--runs", 200)
+    assert "did you mean 'union'?" in told.err
+
+
 def test_a_seed_repeats_an_audit(audit: Run) -> None:
     def lower(seed: int) -> list[float]:
         words = ("--only", "geometric", "--samples", 1000, "--seed", seed, "--json")

@@ -70,8 +70,7 @@ PANELS: dict[str, dict[str, str]] = {
     "Checking": {
         "assess": "Measure the disclosure risk and the utility of a table.",
         "audit": "Test the privacy guarantees: mechanisms by their outputs (the default), and "
-        "private "
-        "queries by the time, failures and sizes of their answers.",
+        "private queries by their answers, and by the time, failures and sizes of these.",
     },
     "Learning": {
         "advise": "Recommend a door, a model and parameters, with reasons and commands to type.",
