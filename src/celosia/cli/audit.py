@@ -132,6 +132,12 @@ def audit(
         int | None, "Number of outputs for each input; more outputs detect smaller violations."
     ] = None,
     confidence: Annotated[float, "Joint confidence of all lower bounds."] = 0.999,
+    detect_epsilon: Annotated[
+        float | None, "With your function: draw until a violation of this epsilon would be shown."
+    ] = None,
+    detect_delta: Annotated[
+        float | None, "With your function: draw until a leak of this chance would be shown."
+    ] = None,
     seed: Annotated[int | None, "Seed for the random draws."] = None,
 ) -> None:
     """Audit mechanisms by their outputs: exit code 1 if one loses more privacy than it claims.
@@ -149,6 +155,8 @@ def audit(
     `celosia audit --broken --only BrokenNoisyMax`  (published mistakes, which must be caught)
 
     `celosia audit my_module.py:noisy_count --first '[1, 2, 3]' --second '[1, 2]' --claim 0.5`
+
+    `celosia audit my_module.py:noisy_count --first 3 --second 2 --claim 1 --detect-delta 1e-3`
     """
     from celosia.assess.audit import document
     from celosia.core.randomness import source
@@ -161,9 +169,11 @@ def audit(
     with outputs.working(None) as progress:
         if target is not None:
             _refuse(only=only, broken=broken or None)
+            settings |= {"detect_epsilon": detect_epsilon, "detect_delta": detect_delta}
             found = [_audit_function(target, first, second, claim, delta, settings, progress)]
         else:
             _refuse(first=first, second=second, claim=claim, delta=delta or None)
+            _refuse(**{"detect-epsilon": detect_epsilon, "detect-delta": detect_delta})
             found, shown = _audit_cases(find_audit_targets(only, broken=broken), settings, progress)
     everything = [*found, *shown]
     outputs.write_report(lambda: document(everything))
@@ -304,16 +314,26 @@ def _show(audits: Sequence[Audit]) -> None:
     console.show_table(
         say("cli.audit.privacy_loss_mechanisms_claimed"),
         console.columns(
-            *("mechanism", "claim", "at_least:.4f", "claim_2:.0%", "verdict", "samples:,")
+            *("mechanism", "claim", "at_least:.4f", "verdict", "detectable", "samples:,")
         ),
         [
-            [each.name, _claim_text(each), each.lower, each.reach, each.verdict, each.samples]
+            [
+                *(each.name, _claim_text(each), each.lower, each.verdict),
+                *(_detectable(each), each.samples),
+            ]
             for each in audits
         ],
     )
     for each in audits:
         if each.verdict == "violated" or len(audits) == 1:
             console.show(str(each))
+
+
+def _detectable(each: Audit) -> str:
+    """The smallest epsilon and leak that would have been shown; nothing where one was."""
+    if each.detectable is None or each.verdict != "consistent":
+        return ""
+    return f"{each.detectable.epsilon:.2f}; {each.detectable.delta:.1g}"
 
 
 def _claim_text(each: Audit) -> str:

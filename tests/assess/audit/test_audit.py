@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
 from math import exp, log
@@ -15,6 +16,7 @@ from tests.assess.audit.suspects import Suspect
 
 from celosia.accounting.losses import ApproximateLoss, PureLoss
 from celosia.assess.audit import Audit, audit
+from celosia.assess.audit.bounds import LEAK
 from celosia.core.errors import InputError
 from celosia.core.progress import Step
 from celosia.core.randomness import Seeded, Source
@@ -73,7 +75,7 @@ def test_an_output_that_one_input_cannot_give_makes_a_large_bound() -> None:
     assert found.less.seen == 0
     assert found.more.share == pytest.approx((1 - exp(-0.5)) / 2, abs=0.01)
     # The bound for never in n is -ln(error) / n: the rule of three at this confidence.
-    assert found.less.high == pytest.approx(-log(0.0005) / 30_000, rel=1e-3)
+    assert found.less.high == pytest.approx(-log(0.0005 * (1 - LEAK)) / 30_000, rel=1e-3)
 
 
 @pytest.mark.parametrize("first", [0.0, -3.5])
@@ -273,3 +275,60 @@ def test_numbers_without_bound_do_not_stop_the_audit(huge: float) -> None:
     found = audit(wild, 0, 1, claim=0.5, samples=10_000, rng=Seeded(3))
     assert found.verdict == "violated"
     assert 0.8 < found.lower <= log(3)
+
+
+def leaking(chance: float) -> Callable[[int, Source, int], Any]:
+    """Laplace noise of epsilon 1 that tells the input outright with some chance."""
+
+    def draw(data: int, rng: Source, size: int) -> Any:
+        units = [rng.integers(2**53, size) * 2.0**-53 for _ in range(3)]
+        noise = -np.log1p(-units[0]) * np.where(units[1] < 0.5, 1, -1)
+        return np.where(units[2] < chance, 1000.0 + data, data + noise)
+
+    return draw
+
+
+@pytest.mark.parametrize("claim", [1.0, (1.0, 1e-5)], ids=["a leak", "a wrong delta"])
+def test_a_rare_leak_is_caught_by_samples_that_grow(claim: object) -> None:
+    for seed in range(5):
+        rng = Seeded(seed)
+        found = audit(leaking(1e-3), 0, 1, claim=claim, rng=rng, detect_delta=1e-3, last_bits=False)
+        assert found.verdict == "violated", found
+
+
+def test_samples_grow_until_the_violation_could_be_seen_and_no_longer() -> None:
+    settings: dict[str, Any] = {"claim": 1.0, "samples": 1000, "last_bits": False}
+    settings |= {"detect_epsilon": 1.3, "detect_delta": 0.01}
+    found = audit(leaking(0), 0, 1, rng=Seeded(1), **settings)
+    assert found.verdict == "consistent"
+    assert found.samples > 1000
+    assert found.detectable is not None
+    assert found.detectable.epsilon <= 1.3
+    assert found.detectable.delta <= 0.01
+    assert "95 %" in str(found)
+
+
+def test_what_is_called_detectable_is_detected() -> None:
+    """A violation of just that size is shown 95 times in 100: of 40, at least 33 (one in 10^4)."""
+    seen = audit(tell(0.6), 0, 1, claim=log(1.5), samples=4000, rng=Seeded(0))
+    assert seen.detectable is not None
+    # The event's own share stays 0.6; under the other input it is rarer by that epsilon.
+    rare = 0.6 * exp(-seen.detectable.epsilon)
+
+    def wrong(data: int, rng: Source, size: int) -> Any:
+        return rng.integers(2**32, size) < (0.6 if data == 0 else rare) * 2**32
+
+    verdicts = [
+        audit(wrong, 0, 1, claim=log(1.5), samples=4000, rng=Seeded(seed)).verdict
+        for seed in range(40)
+    ]
+    assert verdicts.count("violated") >= 33
+
+
+def tell(chance: float) -> Callable[[int, Source, int], Any]:
+    """The input with a chance, else the other one."""
+
+    def draw(data: int, rng: Source, size: int) -> Any:
+        return np.where(rng.integers(2**32, size) < chance * 2**32, data, 1 - data)
+
+    return draw

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from math import inf, log
+from math import exp, inf, log
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,6 +58,78 @@ def epsilon_below(more: Estimate, less: Estimate, *, delta: float) -> float:
     """
     gap = more.low - delta
     return max(0.0, log(gap / less.high)) if gap > 0 else 0.0
+
+
+LEAK = 0.1
+"""The part of the chance of error that the bound of a leak has."""
+SHOWN = 0.95
+"""The chance with which a detectable violation is shown."""
+LARGEST = 50.0
+"""Epsilons that are tried: nobody draws enough samples for more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Detectable(PlainValues):
+    """The smallest violations that so many samples would have shown with a chance of 95 %."""
+
+    epsilon: float
+    """Of an event that is as likely as the one found; infinite where none would have been shown."""
+    delta: float
+    """The chance of a leak: an event that the other input never has."""
+
+    def __str__(self) -> str:
+        return say("assess.audit.detectable", epsilon=self.epsilon, delta=self.delta)
+
+
+def detectable(
+    share: float, samples: int, *, epsilon: float, delta: float, error: float
+) -> Detectable:
+    """What a claim must be violated by for `samples` outputs of each input to show it.
+
+    Both counts are taken at quantiles that each fail with at most half of 5 %, so the bound of
+    `epsilon_below` exceeds the claim with a chance of at least 95 %. The leak is seen only under
+    one input, so that one count may fail with all 5 %.
+
+    >>> print(detectable(0.5, 50_000, epsilon=1.0, delta=0.0, error=0.0005))
+    epsilon 1.075, or a leak with chance 0.001243
+
+    Args:
+        share: how likely the event is under the input that has it more often.
+        samples: of each input, those that confirm the choice.
+        epsilon: of the claim.
+        delta: of the claim.
+        error: the chance of error of each side of the bound.
+    """
+    from scipy.stats import binom
+
+    half = (1 - SHOWN) / 2
+    own, rare = (1 - LEAK) * error, LEAK * error
+    more = clopper_pearson(int(binom.ppf(half, samples, share)), samples, error=own)
+
+    def is_shown(tried: float) -> bool:
+        seen = int(binom.ppf(1 - half, samples, share * exp(-tried)))
+        less = clopper_pearson(seen, samples, error=own)
+        return epsilon_below(more, less, delta=delta) > epsilon
+
+    none = clopper_pearson(0, samples, error=rare)
+
+    def leak_is_shown(tried: float) -> bool:
+        seen = int(binom.ppf(1 - SHOWN, samples, tried))
+        leak = clopper_pearson(seen, samples, error=rare)
+        return epsilon_below(leak, none, delta=delta) > epsilon
+
+    return Detectable(
+        least(is_shown, epsilon, LARGEST) if is_shown(LARGEST) else inf,
+        least(leak_is_shown, delta, 1.0) if leak_is_shown(1.0) else inf,
+    )
+
+
+def least(holds: Callable[[float], bool], low: float, high: float) -> float:
+    """About the least number above `low` for which something holds that holds for `high`."""
+    while high - low > 1e-4 * high:
+        middle = (low + high) / 2
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return high
 
 
 def promise(

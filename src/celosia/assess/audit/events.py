@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import chain
-from math import inf
+from math import exp, inf
 
 import numpy as np
 from numpy.typing import NDArray
@@ -109,6 +109,8 @@ class SelectedEvent:
     claim: Claim
     excess: float
     """What the lower bound may exceed the claim by."""
+    leak: SelectedEvent | None = None
+    """The most frequent event that the other input never had, if it may contradict a claim."""
 
 
 def select_event(
@@ -134,6 +136,7 @@ def select_event(
         last_bits: whether to look at the last digits of floats.
     """
     best: SelectedEvent | None = None
+    leak: SelectedEvent | None = None
     scale = confirming / len(pick[0])
     pooled = _pool(learn)
     scored = learned_views(*learn, frequent_paths(pooled))
@@ -145,9 +148,17 @@ def select_event(
         masks = CandidateEvents(first, second, ordered=view.ordered)
         picked = (view.values(outputs) for outputs in pick)
         counts = [masks.counts(np.bincount(cells(v, edges), minlength=size)) for v in picked]
+        learned = [masks.counts(first), masks.counts(second)]
         scaled = [np.rint(count * scale).astype(np.int64) for count in counts]
         for swapped in (False, True):
             more, less = scaled[::-1] if swapped else scaled
+            leaks = _leaks(learned, counts, swapped=swapped)
+            place = int(np.argmax(leaks))
+            for claim in claims:
+                found = leaks[place] / len(pick[0]) / 2 - exp(claim.epsilon) / confirming
+                if found > claim.delta and (leak is None or found - claim.delta > leak.excess):
+                    event = Event(view, edges, masks.mask(place))
+                    leak = SelectedEvent(event, swapped, claim, float(found - claim.delta))
             for claim in claims:
                 excess = promise(more, less, confirming, delta=claim.delta, error=error)
                 excess -= PENALTY * (masks.ends + view.detour)
@@ -157,7 +168,17 @@ def select_event(
                     event = Event(view, edges, masks.mask(place))
                     best = SelectedEvent(event, swapped, claim, found)
     assert best is not None, "every output is a number or has a pattern"
-    return best
+    return replace(best, leak=leak)
+
+
+def _leaks(learned: Sequence[Counts], picked: Sequence[Counts], *, swapped: bool) -> Counts:
+    """How often each event was seen where the other input never had it; else 0.
+
+    A rare event is judged by its count alone: for a ratio of chances there are too few of it.
+    """
+    one, other = (1, 0) if swapped else (0, 1)
+    alone = (learned[other] == 0) & (picked[other] == 0)
+    return np.where(alone, learned[one] + picked[one], 0)
 
 
 class CandidateEvents:

@@ -112,6 +112,11 @@ def _one(audit: Audit) -> list[report.Block]:
             (say("assess.audit.other"), str(audit.less)),
             (say("assess.audit.confidence"), f"{audit.confidence:.6g}"),
             (say("assess.audit.time"), f"{audit.seconds:.1f} s"),
+            *(
+                [(say("assess.audit.detectable_fact"), str(audit.detectable))]
+                if audit.verdict == "consistent"
+                else []
+            ),
         ]
     )
     sentence = say(

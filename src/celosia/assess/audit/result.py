@@ -8,7 +8,7 @@ from math import inf
 from typing import Any, Literal
 
 from celosia.accounting.losses import ApproximateLoss, Loss
-from celosia.assess.audit.bounds import Estimate
+from celosia.assess.audit.bounds import Detectable, Estimate
 from celosia.assess.labels import label
 from celosia.core.errors import InputError
 from celosia.core.messages import say
@@ -96,6 +96,8 @@ class Audit:
     """Outputs drawn from each input; half of them chose the event, half gave the bound."""
     confidence: float
     """How surely the lower bound holds; in a family, how surely all bounds hold together."""
+    detectable: Detectable | None
+    """What this many samples would have shown; None without a claim."""
     seconds: float
     seed: int | None
     """The seed that repeats it; None if it was drawn from the system's entropy."""
@@ -133,11 +135,18 @@ class Audit:
             "likelier_under": "second" if self.swapped else "first",
             "samples": self.samples,
             "confidence": self.confidence,
+            "detectable": None if self.detectable is None else self.detectable.as_dict(),
             "seconds": self.seconds,
             "seed": self.seed,
         }
 
     def __str__(self) -> str:
+        line = self._line()
+        if self.verdict != "consistent" or self.detectable is None:
+            return line
+        return say("assess.audit.line_detectable", line=line, detectable=str(self.detectable))
+
+    def _line(self) -> str:
         return say(
             "assess.audit.line_delta" if self.delta else "assess.audit.line",
             name=self.name,

@@ -7,13 +7,22 @@ had no part in the choice (Jagielski, Ullman & Oprea 2020 bound epsilon the same
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from inspect import Parameter, signature
+from math import inf
 from time import perf_counter
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from celosia.assess.audit.bounds import clopper_pearson, epsilon_below
+from celosia.assess.audit.bounds import (
+    LEAK,
+    Detectable,
+    Estimate,
+    clopper_pearson,
+    detectable,
+    epsilon_below,
+)
 from celosia.assess.audit.events import SelectedEvent, select_event
 from celosia.assess.audit.outputs import Encoder, Outputs
 from celosia.assess.audit.result import Audit, Claim, claims_of
@@ -107,6 +116,9 @@ def _check_outputs(outputs: Any, size: int) -> Any:
 
 FEWEST = 100
 MOST = 10**8
+MOST_GROWN = 4_000_000
+"""Samples of each input where they grow until a violation can be detected."""
+ANYTHING = Detectable(inf, inf)
 UNCLAIMED = (Claim(0.0),)
 """Without a claim the largest bound at delta 0 is sought."""
 
@@ -124,6 +136,8 @@ def audit(
     name: str = "",
     pair: str = "",
     last_bits: bool = True,
+    detect_epsilon: float | None = None,
+    detect_delta: float | None = None,
 ) -> Audit:
     """An epsilon that a mechanism certainly has on a pair of neighbouring inputs.
 
@@ -138,7 +152,8 @@ def audit(
         second: its neighbour.
         claim: an epsilon, a pair (epsilon, delta) or a loss; by default what a mechanism of ours
             says of itself. Without any, epsilon is bounded at delta 0 and no verdict is given.
-        samples: outputs drawn from each input, at least 100.
+        samples: outputs drawn from each input, at least 100; the first number of them where a
+            violation is given that must be detectable.
         confidence: how surely the lower bound holds.
         rng: a seeded source makes the audit repeatable.
         progress: reports how many outputs were drawn.
@@ -146,6 +161,9 @@ def audit(
         pair: the pair in words.
         last_bits: also look at the last digits of floats; False for a sketch of a mechanism that
             is meant to be about real numbers.
+        detect_epsilon: draw more samples, twice as many each time, until a violation of this
+            epsilon would be shown with a chance of 95 % (up to 4 million samples).
+        detect_delta: the same for a leak of this chance.
 
     >>> import numpy as np
     >>> from celosia.core.randomness import Seeded
@@ -159,32 +177,79 @@ def audit(
         InputError: CEL-A100 no such claim; CEL-A104 not a number of samples.
     """
     started = perf_counter()
-    error = (1 - check_confidence(confidence)) / 2  # two bounds, each of which may fail
+    check_confidence(confidence)
     check_samples(samples)
     rng = System() if rng is None else rng
     claims = claims_for(mechanism, claim)
     trial = Trial(mechanism, first, second, rng=rng, progress=progress)
+    wanted = Detectable(detect_epsilon or inf, detect_delta or inf)
+    # Every look may be wrong: each has half of the chance of error that was left before it.
+    share = 1.0 if wanted == ANYTHING else 0.5
+    while True:
+        error = (1 - confidence) * share / 2  # two bounds, each of which may fail
+        found = _look(trial, claims, samples, error, last_bits=last_bits)
+        if claims == () or samples >= MOST_GROWN or found.verdict == "violated":
+            break
+        if found.detectable is None or _is_enough(found.detectable, wanted):
+            break
+        samples, share = min(2 * samples, MOST_GROWN), share / 2
+    return replace(
+        found,
+        name=name or name_of(mechanism),
+        pair=pair or Message("assess.pair.given"),
+        confidence=confidence,
+        seconds=perf_counter() - started,
+        seed=rng.seed,
+    )
+
+
+def _bounded(
+    selected: SelectedEvent, drawn: tuple[Outputs, Outputs], error: float
+) -> tuple[tuple[Estimate, Estimate], float]:
+    """How probable an event is under both inputs, and the epsilon that it shows."""
+    counts = [selected.event.count(outputs) for outputs in drawn]
+    seen, rare = counts[::-1] if selected.swapped else counts
+    more, less = (clopper_pearson(each, len(drawn[0]), error=error) for each in (seen, rare))
+    return (more, less), epsilon_below(more, less, delta=selected.claim.delta)
+
+
+def _is_enough(found: Detectable, wanted: Detectable) -> bool:
+    return found.epsilon <= wanted.epsilon and found.delta <= wanted.delta
+
+
+def _look(
+    trial: Trial, claims: tuple[Claim, ...], samples: int, error: float, *, last_bits: bool
+) -> Audit:
+    """One audit with fresh samples."""
     half = samples // 2
     selected = trial.select_event(
         samples - half, claims or UNCLAIMED, error=error, confirming=half, last_bits=last_bits
     )
-    counts = [selected.event.count(outputs) for outputs in trial.draw(half)]
-    seen, rare = counts[::-1] if selected.swapped else counts
-    more = clopper_pearson(seen, half, error=error)
-    less = clopper_pearson(rare, half, error=error)
+    drawn = trial.draw(half)
+    # The leak has a tenth of the chance of error, so that both bounds hold together.
+    best, bounds, lower = selected, *_bounded(selected, drawn, (1 - LEAK) * error)
+    if selected.leak is not None:
+        leaking, bound = _bounded(selected.leak, drawn, LEAK * error)
+        if bound - selected.leak.claim.epsilon > lower - best.claim.epsilon:
+            best, bounds, lower = selected.leak, leaking, bound
+    more, less = bounds
+    kept = best.claim
     return Audit(
-        name=name or name_of(mechanism),
-        pair=pair or Message("assess.pair.given"),
-        claim=selected.claim if claims else None,
-        lower=epsilon_below(more, less, delta=selected.claim.delta),
-        event=selected.event.words,
+        name="",
+        pair="",
+        claim=kept if claims else None,
+        lower=lower,
+        event=best.event.words,
         more=more,
         less=less,
-        swapped=selected.swapped,
+        swapped=best.swapped,
         samples=samples,
-        confidence=confidence,
-        seconds=perf_counter() - started,
-        seed=rng.seed,
+        confidence=1 - 2 * error,
+        detectable=detectable(more.share, half, epsilon=kept.epsilon, delta=kept.delta, error=error)
+        if claims
+        else None,
+        seconds=0.0,
+        seed=None,
     )
 
 
