@@ -51,7 +51,9 @@ def list_studies(as_json: options.AsJson = False) -> None:
 @app.command()
 def run(
     name: Annotated[str, typer.Argument(help="A name that `celosia lab list` shows.")],
-    report: Annotated[Path | None, "Write a report with figures (one HTML file)."] = None,
+    report: Annotated[
+        Path | None, "Write a report, with figures where the study has some (one HTML file)."
+    ] = None,
     output: Annotated[Path | None, "--output -o", "Write all cells to a table."] = None,
     path: Annotated[
         Path | None, "--path", "The file or folder that holds the original data."
