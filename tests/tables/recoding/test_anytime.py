@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import count, product
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -14,20 +15,24 @@ from tests.tables.recoding.strategies import SENSITIVE, People, people, plain_mo
 
 from celosia import KAnonymity
 from celosia.core.errors import InputError, PrivacyError
+from celosia.core.progress import silent
 from celosia.tables import Hierarchy, Schema, publish
 from celosia.tables.coded_table import code_table
 from celosia.tables.metrics import ArithmeticLoss, Loss
+from celosia.tables.metrics.loss import LossMeasure
 from celosia.tables.models import AlphaK, DistinctDiversity, Model, RecursiveDiversity
 from celosia.tables.recoding import (
     Lattice,
     allowance,
     anytime,
     anytime_search,
+    column_bound,
     find_optimum,
     search,
 )
 from celosia.tables.recoding.column_bound import ColumnBound
-from celosia.tables.recoding.trial import Trial
+from celosia.tables.recoding.roll_up import Node
+from celosia.tables.recoding.trial import NodeEvaluation, Trial
 
 limits = st.sampled_from([0.0, 0.1, 0.5, 1.0])
 ignore_warnings = pytest.mark.filterwarnings("ignore::celosia.core.errors.PrivacyWarning")
@@ -116,6 +121,65 @@ def test_no_node_scores_below_the_bound_of_the_columns(
         outcome = lattice.evaluate(node, [model])
         if outcome.suppressed <= allowed:
             assert least <= measure.score(outcome) + ROUNDING
+
+
+def test_a_coarse_step_of_the_bound_counts_its_fewest_suppressed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # One step stands for 0 to 3 suppressed records; nothing need be suppressed here.
+    monkeypatch.setattr(column_bound, "STEPS", 1)
+    paths: list[Path] = [("a", "*"), ("b", "*")]
+    rows: list[Row] = [(letter,) for letter in "aaaabbbb"]
+    lattice = People([paths], rows, [0] * 8, []).lattice()
+    measure = Loss().over(lattice)
+    trial = Trial(lattice, [KAnonymity(2)], measure)
+    least = ColumnBound(lattice, measure, 3).improve(trial, lambda: False)
+    assert least <= trial.look((0,)).score
+
+
+class Claims(Trial):
+    """Says of one node what it was told."""
+
+    def __init__(self, *parts: Any, told: NodeEvaluation):
+        super().__init__(*parts)
+        self.told = told
+
+    def look(self, node: Node) -> NodeEvaluation:
+        return self.told if node == self.told.node else super().look(node)
+
+
+def eight() -> Lattice:
+    """Eight people, who are two each with the same values."""
+    paths: list[Path] = [("a", "*"), ("b", "*")]
+    rows: list[Row] = [(x, y) for x in "ab" for y in "abab"]
+    return People([paths] * 2, rows, [0] * 8, []).lattice()
+
+
+def board_of(lattice: Lattice, measure: LossMeasure, allowed: int) -> anytime._Board:
+    return anytime._Board(lattice, measure, allowed, 0.0, 1.0, silent)
+
+
+def test_a_better_node_above_the_limit_is_not_in_the_way_of_one_within_it() -> None:
+    lattice = eight()
+    measure = Loss().over(lattice)
+    board = board_of(lattice, measure, 1)
+    told = NodeEvaluation((0, 1), 0.0, 2, 0)
+    trial = Claims(lattice, [KAnonymity(2)], measure, told=told)
+    board.look(trial, (0, 1))
+    assert board.best == []
+    board.look(trial, (1, 1))
+    assert [found.node for found in board.best] == [(1, 1)]
+
+
+def test_what_only_hashes_say_is_not_published() -> None:
+    lattice = eight()
+    models = [KAnonymity(3)]
+    board = board_of(lattice, Loss().over(lattice), 1)
+    board.best = [NodeEvaluation((0, 1), 1.0, 0, 0), NodeEvaluation((0, 0), 0.5, 0, 0)]
+    assert lattice.evaluate((0, 0), models).suppressed == 8
+    found = board.verified(models)
+    assert found is not None
+    assert (found.node, found.suppressed) == ((0, 1), 0)
 
 
 def test_three_fine_columns_that_nobody_shares_cannot_all_be_kept() -> None:
