@@ -122,6 +122,7 @@ def test_the_commands_are_those_of_the_design() -> None:
         "token create",
         "token list",
         "token revoke",
+        "wizard",
     }
 
 
@@ -218,6 +219,7 @@ def test_a_misspelt_option_names_the_help_of_its_command(run: Run) -> None:
                 *("rdf", "release", "serve", "stream", "studio", "synthesise", "teach"),
                 *("text", "token"),
                 "trace",
+                "wizard",
             ],
         ),
         ("celosia hierarchy ", ["build", "check"]),

@@ -24,6 +24,7 @@ PANELS: dict[str, dict[str, str]] = {
     "Tables": {
         "publish": "Publish a table so that its privacy models hold, with the least loss of "
         "information.",
+        "wizard": "Publish a table by answering questions, and see the command of each answer.",
         "history": "List and verify the releases of a source: what was published when, at which "
         "levels.",
         "explore": "List the solutions on the front of loss and risk, to choose the one to "
