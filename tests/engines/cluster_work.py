@@ -11,11 +11,15 @@ from typing import Any
 
 import polars as pl
 
-from celosia import KAnonymity, Schema, datasets
+from celosia import KAnonymity, Schema, Seeded, datasets
+from celosia.collect import protocol_from
+from celosia.collect.collector.tables import write_table
+from celosia.collect.distributed.spark import gather_on_spark
 from celosia.core.errors import EngineError
 from celosia.core.progress import Step
 from celosia.engines.spark import SparkEngine, spark_session
 from celosia.engines.spark.tables import SparkTables
+from celosia.queries import Vault
 from celosia.tables import masking, publish_on
 
 SETTINGS = {
@@ -61,17 +65,48 @@ def on_cluster(url: str, folder: Path, worker: int) -> dict[str, Any]:
             found["left"] = [each.name for each in folder.iterdir() if each.name == "safe"]
         release = publish_on(
             engine, source, target, roles(), KAnonymity(5), overwrite=True,
-            certificate=folder / "second.json",
+            certificate=folder / "second.json", partition_by=["sex"],
         )  # fmt: skip
         found["rows"], found["smallest"] = release.rows_written, release.risk.smallest
-        recipe = masking.Recipe.of(roles(), [(masking.Rounding(base=5), ["age"])])
-        masked = masking.mask_on(
-            engine, source, f"file://{folder}/masked", recipe, certificate=folder / "mask.json"
-        )
-        found["masked"] = masked.rows_written
-    shown = pl.read_parquet(folder / "safe" / "*.parquet")
+        found["masked"] = _masked(engine, source, f"file://{folder}/masked", folder)
+    shown = pl.read_parquet(folder / "safe" / "**/*.parquet", hive_partitioning=True)
+    found["split"] = sorted(each.name for each in (folder / "safe").glob("sex=*"))
     found["classes"] = min(shown.group_by(KEYS).len()["len"].to_list())
+    found["collected"] = _collected(url, folder)
+    found["private"] = _private(url, folder)
     return found | _asked(url, {"people": f"file://{folder}/people.parquet"})
+
+
+def _masked(engine: SparkTables, source: str, target: str, folder: Path) -> int:
+    recipe = masking.Recipe.of(roles(), [(masking.Rounding(base=5), ["age"])])
+    paper = folder / "mask.json"
+    return masking.mask_on(engine, source, target, recipe, certificate=paper).rows_written
+
+
+def _collected(url: str, folder: Path) -> dict[str, int]:
+    """Reports of devices in three files, counted on the cluster."""
+    protocol = protocol_from({"method": "grr", "epsilon": 2, "domain": ["a", "b"], "key": "scale"})
+    (folder / "reports").mkdir()
+    for number in range(3):
+        reports = protocol.client(rng=Seeded(number)).privatise(["a"] * 30)
+        write_table(reports, folder / "reports" / f"{number}.parquet")
+    return gather_on_spark(protocol, [f"file://{folder}/reports"], url=url).as_dict()
+
+
+def _private(url: str, folder: Path) -> int:
+    """A count with epsilon 10: the noise is below 10 but with a chance of e**-100."""
+    policy = folder / "policy.toml"
+    columns = '[tables.people.columns]\nid = { type = "integer", unique = true }\n'
+    people = pl.DataFrame({"id": range(400)})
+    people.write_parquet(folder / "numbered.parquet")
+    policy.write_text(
+        'name = "people"\n[database]\nkind = "spark"\n'
+        f'url = "{url}"\n[database.files]\npeople = "file://{folder}/numbered.parquet"\n'
+        '[unit]\nname = "person"\ntable = "people"\nkey = "id"\n'
+        f"[budget]\nepsilon = 20\n{columns}"
+    )
+    with Vault.open(policy) as vault:
+        return int(vault.sql("SELECT count(*) AS n FROM people", epsilon=10).rows[0]["n"])
 
 
 def through_connect(url: str, folder: Path) -> dict[str, Any]:
@@ -88,6 +123,7 @@ def through_connect(url: str, folder: Path) -> dict[str, Any]:
                 certificate=folder / f"{number}.json",
             )  # fmt: skip
         found["rows"], found["smallest"] = release.rows_written, release.risk.smallest
+        found["masked"] = _masked(engine, "people", "masked_people", folder)
     sizes = session.table("safe_people").groupBy(*KEYS).count().collect()
     found["classes"] = min(row["count"] for row in sizes)
     return found | _asked(url, {})

@@ -40,11 +40,14 @@ def test_a_cluster_that_loses_a_worker_leaves_nothing_half_written(tmp_path: Pat
     assert found["rows"] == found["masked"] == 400
     assert min(found["smallest"], found["classes"]) >= 5
     assert found["asked"] == [[400]]
+    assert found["split"]  # each value of the release has a folder
+    assert found["collected"] == {"files": 3, "counted": 90, "already_counted": 0}
+    assert abs(found["private"] - 400) <= 10
 
 
 def test_tables_of_a_catalogue_are_published_through_spark_connect(tmp_path: Path) -> None:
     with connect_server() as (url, environment):
         found = _work(environment, url, str(tmp_path))
-    assert found["rows"] == 300
+    assert found["rows"] == found["masked"] == 300
     assert min(found["smallest"], found["classes"]) >= 5
     assert found["asked"] == [[300]]

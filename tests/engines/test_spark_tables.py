@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -32,7 +33,7 @@ from celosia.engines.spark.tables import SparkTables, check_draws
 from celosia.engines.tables import ColumnMap, Output, RecodingMap
 from celosia.tables import publish
 from celosia.tables.release import PublishedTable
-from celosia.tables.run_on_engine import publish_on
+from celosia.tables.run_on_engine import check_partitions, publish_on
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -100,7 +101,7 @@ def written(frame: pl.DataFrame, folder: Path, files: int = 2) -> Path:
     "options",
     [
         {},
-        {"drop_suppressed": True},
+        {"drop_suppressed": True, "partition_by": ["sex"]},
         {"local": True, "drop_suppressed": True},
         {"method": "mondrian"},
     ],
@@ -110,15 +111,34 @@ def test_a_release_on_spark_is_the_one_in_memory(
     engine: SparkTables, tmp_path: Path, options: dict[str, Any]
 ) -> None:
     table, schema = people(), datasets.census_schema()
+    split = options.pop("partition_by", [])
     expected = publish(table, schema, KAnonymity(5), rng=Seeded(1), **options)
     source, target = written(table, tmp_path / "raw"), tmp_path / "safe.parquet"
-    release = publish_on(engine, source, target, schema, KAnonymity(5), **options)
-    assert_frame_equal(sorted_rows(read(target)), sorted_rows(expected.data))
+    release = publish_on(
+        engine, source, target, schema, KAnonymity(5), partition_by=split, **options
+    )
+    found = pl.read_parquet(target / "**/*.parquet", hive_partitioning=bool(split))
+    found = found.select(expected.data.columns)
+    assert_frame_equal(sorted_rows(found), sorted_rows(expected.data))
     assert release.rows_written == expected.data.height
     assert (target / "_SUCCESS").exists()
+    if split:
+        assert all(name.startswith("sex=") for name in os.listdir(target) if name[0] not in "._")
     assert sorted(each.name for each in tmp_path.iterdir()) == [
         "raw", "safe.parquet", "safe.parquet.cert.json",
     ]  # fmt: skip
+
+
+def test_columns_that_cannot_split_the_target_are_refused() -> None:
+    engine = SparkTables.__new__(SparkTables)
+    for target, names, told in (
+        (Path("safe"), ["none"], "no column"),
+        (Path("safe"), ["age", "sex"], "every column"),
+        ("census.safe", ["sex"], "folder"),
+    ):
+        with pytest.raises(InputError, match=told) as refused:
+            check_partitions(engine, target, names, ["age", "sex"])
+        assert refused.value.code == "CEL-P115"
 
 
 def test_people_are_counted_and_a_history_is_kept_as_in_memory(

@@ -232,6 +232,7 @@ def test_text_is_compared_byte_by_byte_whatever_the_collation(tmp_path: Path) ->
         ({"method": "mondrian-relaxed"}, "CEL-P111"),
         ({"models": KMap(5)}, "CEL-P111"),
         ({"target": "people"}, "CEL-P112"),
+        ({"partition_by": ["sex"]}, "CEL-P115"),
         ({"source": "nowhere.parquet"}, "CEL-E021"),
         ({"source": "nobody"}, "CEL-E021"),
         ({"schema": Schema.of(quasi_identifiers=["age"])}, "CEL-S"),

@@ -101,6 +101,13 @@ def publish(
     seed: Annotated[
         int | None, typer.Option(help="Seed of the shuffle; makes the release a simulation.")
     ] = None,
+    partition_by: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="With --engine spark: split the Parquet folder by this column's values.",
+        ),
+    ] = None,
     stream: Annotated[
         bool | None,
         typer.Option(
@@ -157,6 +164,8 @@ def publish(
         options.READING_OPTIONS: bool(given),
     }
     outputs = target.check(table, inputs=(schema.schema, population), refused=refused)
+    if partition_by and target.engine is None:
+        raise InputError("CEL-P113.no_engine")
     chosen = models.load()
     # Choices that do not go together are refused before the file is read.
     wanted = PublishOptions.of(
@@ -188,7 +197,8 @@ def publish(
             with target.open_engine() as engine:
                 release = publish_on_engine(
                     engine, table, target.output, wanted, overwrite=target.overwrite,
-                    certificate=target.certificate, progress=progress,
+                    certificate=target.certificate, partition_by=partition_by or (),
+                    progress=progress,
                 )  # fmt: skip
                 certificate = release.certificate_file
         elif chunked and outputs.output is not None:

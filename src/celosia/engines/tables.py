@@ -96,6 +96,8 @@ class Output:
     rng: Source
     """What a shuffle draws from, where the engine does not draw itself."""
     overwrite: bool
+    partition_by: tuple[str, ...] = ()
+    """The columns by whose values the target is split, where the engine can do so."""
     sort: tuple[str, ...] = ()
     """Columns by which shuffled rows are sorted, where the place is a file."""
 
@@ -140,6 +142,8 @@ class TableEngine(ABC):
 
     name: ClassVar[str]
     """How the certificate calls it: `duckdb`, `postgres`, `spark`."""
+    writes_partitions: ClassVar[bool] = False
+    """Whether it splits a target by the values of columns, see `Output`."""
 
     @abstractmethod
     def columns(self, source: Place) -> dict[str, pl.DataType]:

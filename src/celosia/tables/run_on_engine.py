@@ -69,6 +69,7 @@ def publish_on(
     *,
     overwrite: bool = True,
     certificate: str | Path | None = None,
+    partition_by: Sequence[str] = (),
     progress: Progress = silent,
     **keywords: Unpack[PublishKeywords],
 ) -> EngineRelease:
@@ -84,6 +85,8 @@ def publish_on(
         models: as for `publish`; none that needs a population.
         overwrite: whether an existing target may be replaced.
         certificate: where the certificate goes; beside a file of Parquet if not given.
+        partition_by: columns of the release by whose values Spark splits a folder of Parquet; they
+            come last in it, and are read as text.
         progress: called before each stage; may raise `Cancelled`.
         keywords: as for `publish`. The method is `lattice` or `mondrian`: relaxed cuts need every
             row in memory. With `keep_order` rows stay in the order in which the engine reads them.
@@ -103,6 +106,7 @@ def publish_on(
         PublishOptions.of(schema, models, **keywords),
         overwrite=overwrite,
         certificate=certificate,
+        partition_by=partition_by,
         progress=progress,
     )
 
@@ -115,6 +119,7 @@ def publish_on_engine(
     *,
     overwrite: bool = True,
     certificate: str | Path | None = None,
+    partition_by: Sequence[str] = (),
     progress: Progress = silent,
 ) -> EngineRelease:
     """As `publish_on`, with the options as one value."""
@@ -125,6 +130,7 @@ def publish_on_engine(
     options.check_columns(types.columns)
     if options.sort and (engine.name == "spark" or not names_files(target)):
         raise InputError("CEL-P082.no_order", target=target)
+    check_partitions(engine, target, partition_by, released_names(types, options.schema))
     engine.check_target(source, target, overwrite=overwrite)
     progress(Step(Message("tables.stage.grouping_engine"), 0))
     stopwatch = Stopwatch()
@@ -163,6 +169,7 @@ def publish_on_engine(
                         order="kept" if options.keep_order else "shuffled",
                         rng=options.rng,
                         overwrite=overwrite,
+                        partition_by=tuple(partition_by),
                         sort=options.sort,
                     ),
                     recoding if series is None else series.as_counted(recoding),
@@ -256,6 +263,26 @@ def _hash_published(
     assert units is not None, "people are counted"
     made = {"row": hash_rows(released), "unit": hash_rows(units.to_frame())}
     return pl.DataFrame({name: hashes.view(np.int64) for name, hashes in made.items()})
+
+
+def check_partitions(
+    engine: TableEngine, target: Place, names: Sequence[str], released: Sequence[str]
+) -> None:
+    """Refuse columns by which a target cannot be split.
+
+    Raises:
+        InputError: CEL-P115.
+    """
+    if names and not engine.writes_partitions:
+        raise InputError("CEL-P115.engine", engine=engine.name)
+    if names and not names_files(target):
+        # Renaming a table of the catalogue leaves its partitions where the draft was.
+        raise InputError("CEL-P115.table", target=target)
+    strange = [name for name in names if name not in released]
+    if strange:
+        raise InputError("CEL-P115.column", column=strange[0], columns=list(released))
+    if names and set(names) == set(released):
+        raise InputError("CEL-P115.all")
 
 
 def certificate_place(target: Place, certificate: str | Path | None) -> Path:

@@ -107,7 +107,7 @@ class SparkDraft(Draft):
     rows = 0
 
     @abstractmethod
-    def write(self, frame: DataFrame) -> None:
+    def write(self, frame: DataFrame, partition_by: Sequence[str] = ()) -> None:
         """Let Spark write a frame here."""
 
     @abstractmethod
@@ -128,8 +128,8 @@ class LocalDraft(SparkDraft):
         self._folder = DraftFolder(target)
         self._data = self._folder.path / "data"
 
-    def write(self, frame: DataFrame) -> None:
-        frame.write.parquet(self._data.as_uri())
+    def write(self, frame: DataFrame, partition_by: Sequence[str] = ()) -> None:
+        frame.write.partitionBy(*partition_by).parquet(self._data.as_uri())
 
     def read(self) -> DataFrame:
         return self._session.read.parquet(self._data.as_uri())
@@ -174,8 +174,8 @@ class HadoopDraft(SparkDraft):
         for each in abandoned(self._files.beside(self._target, draft_start(self._name))):
             self._files.remove(f"{self._parent}/{each}")
 
-    def write(self, frame: DataFrame) -> None:
-        frame.write.parquet(self._draft)
+    def write(self, frame: DataFrame, partition_by: Sequence[str] = ()) -> None:
+        frame.write.partitionBy(*partition_by).parquet(self._draft)
 
     def read(self) -> DataFrame:
         return self._session.read.parquet(self._draft)
@@ -233,7 +233,8 @@ class TableDraft(SparkDraft):
         for each in abandoned([one for one in names if one.startswith(draft_start(self._name))]):
             self._session.sql(f"DROP TABLE IF EXISTS {self._base}{quoted(each)}")
 
-    def write(self, frame: DataFrame) -> None:
+    def write(self, frame: DataFrame, partition_by: Sequence[str] = ()) -> None:
+        assert not partition_by, "refused before: a rename would lose the partitions"
         frame.write.saveAsTable(self._draft)
 
     def read(self) -> DataFrame:

@@ -190,6 +190,7 @@ class SparkTables(TableEngine):
     """
 
     name: ClassVar[str] = "spark"
+    writes_partitions: ClassVar[bool] = True
 
     def __init__(
         self, url: str | None = None, *, settings: Mapping[str, str] | None = None
@@ -438,7 +439,7 @@ class SparkTables(TableEngine):
         """What Spark has written, checked and counted."""
         draft = self._draft(output.place, overwrite=output.overwrite)
         try:
-            run(self._session, lambda: draft.write(released()), word=word)
+            run(self._session, lambda: draft.write(released(), output.partition_by), word=word)
             self._check_unchanged(source)
             draft.rows = run(self._session, lambda: draft.read().count())
             draft.columns = polars_types(draft.read().schema)
