@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from celosia.cli import console, options
-from celosia.cli.frame import check_outputs, write_text
+from celosia.cli import console
+from celosia.cli.frame import FileOutputs, JsonOutputs, check_outputs
 from celosia.core.errors import InputError
 from celosia.core.messages import Message, say
+
+if TYPE_CHECKING:
+    from celosia.datasets.shop import Shop
+    from celosia.datasets.watdiv import ShopGraph
 
 app = typer.Typer()
 
@@ -30,7 +35,10 @@ FACTS_OF_SCALE = 1_000_000
 
 
 @app.callback(invoke_without_command=True)
-def overview(context: typer.Context, as_json: options.AsJson = False) -> None:
+def overview(
+    context: typer.Context,
+    outputs: JsonOutputs,
+) -> None:
     """List the sample data, generated or loaded; nothing is downloaded.
 
     **Examples**
@@ -47,15 +55,13 @@ def overview(context: typer.Context, as_json: options.AsJson = False) -> None:
 
     `celosia datasets get network -o friends.edges --people people.csv`  (to publish a graph)
     """
-    context.obj = as_json
+    context.obj = outputs.as_json
     if context.invoked_subcommand is not None:
         return
-    from dataclasses import asdict
-
     from celosia import datasets
 
     known = datasets.catalogue()
-    if as_json:
+    if outputs.as_json:
         console.show_json([asdict(entry) for entry in known])
         return
     for entry in known:
@@ -82,6 +88,7 @@ def get(
     context: typer.Context,
     name: Annotated[str, typer.Argument(help="A name that `celosia datasets` lists.")],
     output: Annotated[Path, "--output -o", "Output file; for tpch and watdiv a folder."],
+    outputs: FileOutputs,
     schema: Annotated[Path | None, "Also write its schema with all hierarchies (TOML)."] = None,
     rows: Annotated[int | None, "Number of rows to generate."] = None,
     scale: Annotated[
@@ -100,8 +107,6 @@ def get(
     ] = None,
     seed: Annotated[int | None, "Seed of the generator."] = None,
     path: Annotated[Path | None, "--path", "The file that holds the original rows."] = None,
-    overwrite: options.Overwrite = False,
-    as_json: options.AsJson = False,
 ) -> None:
     """Write a data set to a file; tpch and watdiv, shops with a policy, to a folder.
 
@@ -129,45 +134,46 @@ def get(
     from celosia.core.files import replacing
     from celosia.core.progress import Step
 
-    quiet = as_json or context.obj is True  # also before the name: `celosia datasets --json get`
+    # Also before the name: `celosia datasets --json get`.
+    outputs = replace(outputs, as_json=outputs.as_json or context.obj is True)
     if name == NOTES:
         _refuse(name, {"scale": scale, "triples": triples, "path": path, "schema": schema})
         _refuse(name, {"vertices": vertices, "edges": edges})
-        _get_notes(output, people, rows, seed, overwrite=overwrite, as_json=quiet)
+        _get_notes(output, people, rows, seed, outputs)
         return
     if name == NETWORK:
         _refuse(name, {"rows": rows, "scale": scale, "triples": triples, "path": path})
         places = {"network": output, "people": people, "schema": schema}
-        _get_network(places, vertices, edges, seed, overwrite=overwrite, as_json=quiet)
+        _get_network(places, vertices, edges, seed, outputs)
         return
     _refuse(name, {"vertices": vertices, "edges": edges, "people": people})
     if name == BASKETS:
         _refuse(name, {"scale": scale, "triples": triples, "path": path, "schema": schema})
-        _get_baskets(output, hierarchy, rows, seed, overwrite=overwrite, as_json=quiet)
+        _get_baskets(output, hierarchy, rows, seed, outputs)
         return
     _refuse(name, {"hierarchy": hierarchy})
     if name in {SHOP, GRAPH}:
         _refuse(name, {"rows": rows, "schema": schema, "path": path})
         if name == GRAPH:
-            _get_graph(output, _facts(scale, triples), seed, overwrite=overwrite, as_json=quiet)
+            _get_graph(output, _facts(scale, triples), seed, outputs)
             return
         _refuse(name, {"triples": triples})
-        _get_shop(output, scale, seed, overwrite=overwrite, as_json=quiet)
+        _get_shop(output, scale, seed, outputs)
         return
     _refuse(name, {"scale": scale, "triples": triples})
-    check_outputs({"table": output, "its_schema": schema}, overwrite=overwrite)
+    outputs.check(table=output, its_schema=schema)
     frames.format_of(output)
-    with console.progress_bar(quiet=quiet) as progress:
+    with outputs.working(None) as progress:
         progress(Step(Message("cli.step.making_table"), 0))
         frame = datasets.load(name, rows=rows, seed=seed, path=path)
         if schema is not None and name not in WITH_SCHEMA:
             example = " ".join(f"-q {column}" for column in frame.columns[:2])
             raise InputError("CEL-I039", name=name, example=example)
         progress(Step(Message("cli.step.writing_table"), 0))
-        with replacing(output, overwrite=overwrite) as draft:
+        with replacing(output, overwrite=outputs.overwrite) as draft:
             frames.write(frame, draft)
             if schema is not None:
-                with replacing(schema, overwrite=overwrite) as paper:
+                with replacing(schema, overwrite=outputs.overwrite) as paper:
                     text = (
                         datasets.city_declaration() if name == CITY else datasets.schema_text(name)
                     )
@@ -175,15 +181,19 @@ def get(
     facts = {"rows": frame.height, "columns": frame.columns, "data": str(output)}
     if schema is not None:
         facts["schema"] = str(schema)
-    if quiet:
-        console.show_json(facts)
-    else:
-        console.show(
-            say(
-                "cli.datasets.rows_columns_2", height=frame.height, width=frame.width, output=output
-            ),
-            strong=True,
-        )
+    size = {"height": frame.height, "width": frame.width}
+    outputs.show(
+        lambda: facts, _no_lines, say("cli.datasets.rows_columns_2", output=output, **size)
+    )
+
+
+def _no_lines() -> None:
+    """Nothing to say but the last line."""
+
+
+def _written(**paths: Path | None) -> dict[str, str]:
+    """The files that were wanted, as facts."""
+    return {name: str(path) for name, path in paths.items() if path is not None}
 
 
 def _get_notes(
@@ -191,62 +201,54 @@ def _get_notes(
     people: Path | None,
     rows: int | None,
     seed: int | None,
-    *,
-    overwrite: bool,
-    as_json: bool,
+    outputs: FileOutputs,
 ) -> None:
     """Write invented notes as text files, and what is known of their persons beside them."""
     from celosia import datasets
 
-    check_outputs({"people": people}, overwrite=overwrite)
+    outputs.check(people=people)
     made = datasets.notes(200 if rows is None else rows, seed=64 if seed is None else seed)
     made.write(folder)
     if people is not None:
         from celosia.core.files import replacing
 
-        with replacing(people, overwrite=overwrite) as draft:
+        with replacing(people, overwrite=outputs.overwrite) as draft:
             made.facts.write_csv(draft)
     facts = {"documents": len(made.collection), "people": made.collection.persons}
-    if as_json:
-        console.show_json(facts | {"data": str(folder)})
-        return
-    console.show(say("texts.cli.notes", output=folder, **facts), strong=True)
+    last = say("texts.cli.notes", output=folder, **facts)
+    outputs.show(lambda: facts | {"data": str(folder)}, _no_lines, last)
 
 
-def _get_shop(
-    folder: Path, scale: float | None, seed: int | None, *, overwrite: bool, as_json: bool
-) -> None:
+def _get_shop(folder: Path, scale: float | None, seed: int | None, outputs: FileOutputs) -> None:
     """Write the tables of a shop as Parquet files, and the policy beside them."""
     from celosia import datasets
 
     size = 0.01 if scale is None else scale
-    with console.progress_bar(quiet=as_json) as progress:
+    with outputs.working(None) as progress:
         if seed is None:
             shop = datasets.tpch(size, progress=progress)
         else:  # the generator of the benchmark takes none
             shop = datasets.tpch(size, seed=seed, maker="celosia", progress=progress)
-        policy = shop.save(folder, overwrite=overwrite, progress=progress)
-    if as_json:
-        console.show_json(shop.as_dict() | {"policy": str(policy)})
-        return
-    console.show(say("cli.datasets.policy", policy=policy))
-    console.show(f"{shop}: {folder}", strong=True)
+        policy = shop.save(folder, overwrite=outputs.overwrite, progress=progress)
+    _show_policy(shop, policy, folder, outputs)
 
 
-def _get_graph(
-    folder: Path, triples: int, seed: int | None, *, overwrite: bool, as_json: bool
-) -> None:
+def _get_graph(folder: Path, triples: int, seed: int | None, outputs: FileOutputs) -> None:
     """Write the facts of a shop as N-Triples and as a store, and the policy beside them."""
     from celosia import datasets
 
     graph = datasets.watdiv(triples) if seed is None else datasets.watdiv(triples, seed=seed)
-    with console.progress_bar(quiet=as_json) as progress:
-        policy = graph.save(folder, overwrite=overwrite, progress=progress)
-    if as_json:
-        console.show_json(graph.as_dict() | {"policy": str(policy)})
-        return
-    console.show(say("cli.datasets.policy", policy=policy))
-    console.show(f"{graph}: {folder}", strong=True)
+    with outputs.working(None) as progress:
+        policy = graph.save(folder, overwrite=outputs.overwrite, progress=progress)
+    _show_policy(graph, policy, folder, outputs)
+
+
+def _show_policy(made: Shop | ShopGraph, policy: Path, folder: Path, outputs: FileOutputs) -> None:
+    outputs.show(
+        lambda: made.as_dict() | {"policy": str(policy)},
+        lambda: console.show(say("cli.datasets.policy", policy=policy)),
+        f"{made}: {folder}",
+    )
 
 
 def _get_baskets(
@@ -254,29 +256,25 @@ def _get_baskets(
     hierarchy: Path | None,
     rows: int | None,
     seed: int | None,
-    *,
-    overwrite: bool,
-    as_json: bool,
+    outputs: FileOutputs,
 ) -> None:
     """Write baskets, one a line, with the hierarchy of their items beside them."""
     from celosia.datasets.baskets import SEED, TRANSACTIONS, baskets
     from celosia.tables.hierarchies import write_hierarchy
 
-    check_outputs({"release": output, "hierarchy": hierarchy}, overwrite=overwrite)
+    outputs.check(release=output, hierarchy=hierarchy)
     made = baskets(TRANSACTIONS if rows is None else rows, seed=SEED if seed is None else seed)
-    write_text(
-        output, "".join("\t".join(items) + "\n" for items in made.transactions.sets()), overwrite
-    )
+    lines = ("\t".join(items) + "\n" for items in made.transactions.sets())
+    outputs.write_text(output, lambda: "".join(lines))
     if hierarchy is not None:
         write_hierarchy(made.hierarchy, hierarchy)
     count = made.transactions.count
-    if as_json:
-        paths = {"data": output, "hierarchy": hierarchy}
-        written = {name: str(path) for name, path in paths.items() if path is not None}
-        console.show_json({"transactions": count} | written)
-        return
-    console.show_files({"hierarchy": hierarchy})
-    console.show(say("cli.datasets.baskets", count=count, output=output), strong=True)
+    outputs.show(
+        lambda: {"transactions": count} | _written(data=output, hierarchy=hierarchy),
+        _no_lines,
+        say("cli.datasets.baskets", count=count, output=output),
+        hierarchy=hierarchy,
+    )
 
 
 def _get_network(
@@ -284,9 +282,7 @@ def _get_network(
     vertices: int | None,
     edges: int | None,
     seed: int | None,
-    *,
-    overwrite: bool,
-    as_json: bool,
+    outputs: FileOutputs,
 ) -> None:
     """Write a network of friends, with a table of the people and its schema beside it."""
     from contextlib import ExitStack
@@ -297,19 +293,19 @@ def _get_network(
     from celosia.graphs import write
     from celosia.graphs.readers import format_of
 
-    check_outputs(places, overwrite=overwrite)
+    check_outputs(places, overwrite=outputs.overwrite)
     output, people, schema = places.values()
     assert output is not None, "a required option"
     kind = format_of(output)
     if kind not in {"edges", "csv", "tsv"}:  # it holds them itself
         _refuse(Message("cli.datasets.network_as", name=NETWORK, kind=kind), {"people": people})
-    with console.progress_bar(quiet=as_json) as progress, ExitStack() as files:
+    with outputs.working(None) as progress, ExitStack() as files:
         progress(Step(Message("cli.step.making_network"), 0))
         count = VERTICES if vertices is None else vertices
         contacts = 5 * count if edges is None else edges
         graph = friends(count, contacts, seed=SEED if seed is None else seed)
         drafts = {  # all of them take their names, or none
-            what: files.enter_context(replacing(path, overwrite=overwrite))
+            what: files.enter_context(replacing(path, overwrite=outputs.overwrite))
             for what, path in places.items()
             if path is not None
         }
@@ -317,16 +313,16 @@ def _get_network(
         write(graph, drafts["network"], vertices=drafts.get("people"), partial=True)
         if schema is not None:
             drafts["schema"].write_text(SCHEMA, "utf-8")
-    if as_json:
-        paths = {"data": output, "people": people, "schema": schema}
-        written = {name: str(path) for name, path in paths.items() if path is not None}
-        console.show_json({"vertices": graph.order, "edges": graph.size} | written)
-        return
-    if people is not None:
-        console.show(say("cli.datasets.people", people=people))
-    if schema is not None:
-        console.show(say("cli.datasets.schema", schema=schema))
-    console.show(f"{graph}: {output}", strong=True)
+    facts = {"vertices": graph.order, "edges": graph.size}
+
+    def lines() -> None:
+        if people is not None:
+            console.show(say("cli.datasets.people", people=people))
+        if schema is not None:
+            console.show(say("cli.datasets.schema", schema=schema))
+
+    written = _written(data=output, people=people, schema=schema)
+    outputs.show(lambda: facts | written, lines, f"{graph}: {output}")
 
 
 def _facts(scale: float | None, triples: int | None) -> int:

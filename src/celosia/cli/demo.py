@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
-from celosia.cli import console, options
-from celosia.cli.frame import check_outputs, show_warnings
+from celosia.cli import console
+from celosia.cli.frame import FileOutputs, check_outputs, show_warnings
 from celosia.cli.publish import show_release
 from celosia.core.messages import say
 
@@ -24,12 +25,11 @@ EXAMPLES = 2
 
 
 def demo(
+    outputs: FileOutputs,
     folder: Annotated[Path, "Output folder."] = FOLDER,
     k: Annotated[
         int, "--k", "k-anonymity: every record is one of at least K with equal quasi-identifiers."
     ] = 5,
-    overwrite: options.Overwrite = False,
-    as_json: options.AsJson = False,
 ) -> None:
     """Generate a census of invented people, publish it with k-anonymity, and write a report.
 
@@ -44,10 +44,11 @@ def demo(
     model = KAnonymity(k)
     folder.mkdir(parents=True, exist_ok=True)
     names = ("census.csv", "census.toml", "safe.csv", "safe.csv.cert.json", "report.html")
-    check_outputs({name: folder / name for name in names}, overwrite=overwrite or folder == FOLDER)
-    if not as_json:
+    outputs = replace(outputs, overwrite=outputs.overwrite or folder == FOLDER)
+    check_outputs({name: folder / name for name in names}, overwrite=outputs.overwrite)
+    if not outputs.as_json:
         console.show(say("cli.demo.census_invented_people_distributed"))
-    with console.progress_bar(quiet=as_json) as progress:
+    with outputs.working(None) as progress:
         census = datasets.census()
         release = tables.publish(
             census, datasets.census_schema(), model, suppression=0.05, progress=progress
@@ -58,15 +59,17 @@ def demo(
         draft.write_text(datasets.schema_text(), "utf-8")
     release.save(folder / "safe.csv")
     release.report(folder / "report.html")
-    if as_json:
-        console.show_json(release.certificate())
-        return
-    _show_records(census, release)
-    show_release(release)
-    show_warnings(release)
     shown = dict(zip(("release", "certificate", "report"), names[2:], strict=True))
-    console.show_files({name: folder / file for name, file in shown.items()})
-    console.show(str(release), strong=True)
+
+    def lines() -> None:
+        _show_records(census, release)
+        show_release(release)
+        show_warnings(release)
+        console.show_files({name: folder / file for name, file in shown.items()})
+
+    outputs.show(release.certificate, lines, release)
+    if outputs.as_json:
+        return
     console.note(
         say(
             "cli.demo.do_yourself_celosia_publish",

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from celosia.cli import console, options
+from celosia.cli import console
+from celosia.cli.frame import FileOutputs
 from celosia.core.messages import Message, say
 
 PARTS = ("celosia", "numpy", "numba", "polars", "pyarrow", "duckdb", "matplotlib", "typer", "rich")
@@ -28,14 +29,13 @@ OPTIONAL = {
 
 
 def doctor(
+    outputs: FileOutputs,
     licences: Annotated[
         bool, "--licences", "List the packages in use instead, with their licences."
     ] = False,
     sbom: Annotated[
         Path | None, "FILE", "Also write a software bill of materials (CycloneDX JSON)."
     ] = None,
-    overwrite: options.Overwrite = False,
-    as_json: options.AsJson = False,
 ) -> None:
     """Show versions, cores and optional packages, to paste into a bug report.
 
@@ -47,44 +47,41 @@ def doctor(
 
     `celosia doctor --sbom celosia.cdx.json`
     """
-    if sbom is not None:
-        _write_bill(sbom, overwrite=overwrite)
+    outputs.write_text(sbom, _bill)
     if licences:
-        _show_licences(as_json=as_json)
+        _show_licences(outputs)
     else:
-        _show_parts(as_json=as_json)
+        _show_parts(outputs)
     if sbom is not None:
         console.note(say("cli.doctor.bill_materials", sbom=sbom))
 
 
-def _write_bill(path: Path, *, overwrite: bool) -> None:
+def _bill() -> str:
     import json
     from datetime import UTC, datetime
 
     from celosia.core.components import bill_of_materials, installed_components
-    from celosia.core.files import replacing
 
-    with replacing(path, overwrite=overwrite) as draft:
-        bill = bill_of_materials(installed_components(), created=datetime.now(UTC))
-        draft.write_text(json.dumps(bill, indent=2, ensure_ascii=False) + "\n", "utf-8")
+    bill = bill_of_materials(installed_components(), created=datetime.now(UTC))
+    return json.dumps(bill, indent=2, ensure_ascii=False) + "\n"
 
 
-def _show_licences(*, as_json: bool) -> None:
+def _show_licences(outputs: FileOutputs) -> None:
     from celosia.core.components import installed_components
 
     found = installed_components()
-    if as_json:
-        console.show_json({"packages": [each.as_dict() for each in found]})
-        return
-    console.show_table(
-        say("cli.doctor.licences_celos_packages_needs"),
-        console.columns("package", "version", "licence"),
-        [[each.name, each.version, each.licence] for each in found],
-        numbers=False,
+    outputs.show(
+        lambda: {"packages": [each.as_dict() for each in found]},
+        lambda: console.show_table(
+            say("cli.doctor.licences_celos_packages_needs"),
+            console.columns("package", "version", "licence"),
+            [[each.name, each.version, each.licence] for each in found],
+            numbers=False,
+        ),
     )
 
 
-def _show_parts(*, as_json: bool) -> None:
+def _show_parts(outputs: FileOutputs) -> None:
     import os
     import platform
 
@@ -98,20 +95,20 @@ def _show_parts(*, as_json: bool) -> None:
     facts |= {"java": _java() or Message("cli.doctor.no_java")}
     facts |= {"compiled kernels": _kernels()}
     facts |= _models()
-    if as_json:
-        console.show_json(facts)
-    else:
-        names = {
-            "system": say("cli.doctor.system"),
-            "cores": say("cli.doctor.cores"),
-            "compiled kernels": say("cli.doctor.kernels"),
-        }
-        console.show_table(
+    names = {
+        "system": say("cli.doctor.system"),
+        "cores": say("cli.doctor.cores"),
+        "compiled kernels": say("cli.doctor.kernels"),
+    }
+    outputs.show(
+        lambda: facts,
+        lambda: console.show_table(
             say("cli.doctor.celos_this_machine"),
             console.columns("part", "found"),
             [[names.get(name, name), fact] for name, fact in facts.items()],
             numbers=False,
-        )
+        ),
+    )
 
 
 def _models() -> dict[str, str]:

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from celosia.cli import console, options
+from celosia.cli import console
+from celosia.cli.frame import JsonOutputs
+
+if TYPE_CHECKING:
+    from celosia.core.catalogue import Explanation
 
 
 def explain(
+    outputs: JsonOutputs,
     code: Annotated[
         str | None,
         typer.Argument(help="An error code, such as CEL-T011; without one, all are listed."),
     ] = None,
-    as_json: options.AsJson = False,
 ) -> None:
     """Explain an error code: its meaning and its remedy.
 
@@ -30,13 +34,15 @@ def explain(
 
     into = current()
     chosen = list(explanations(into).values()) if code is None else [explanation(code, into)]
-    if as_json:
-        console.show_json([asdict(entry) for entry in chosen])
-    elif code is None:
+    outputs.show(lambda: [asdict(entry) for entry in chosen], lambda: _show(chosen, code))
+
+
+def _show(chosen: list[Explanation], code: str | None) -> None:
+    if code is None:
         for entry in chosen:
             console.show(f"{entry.code}  {entry.title}")
-    else:
-        console.show(f"{chosen[0].code}: {chosen[0].title}", strong=True)
-        for paragraph in chosen[0].text.split("\n\n"):
-            console.show("")
-            console.show(paragraph)
+        return
+    console.show(f"{chosen[0].code}: {chosen[0].title}", strong=True)
+    for paragraph in chosen[0].text.split("\n\n"):
+        console.show("")
+        console.show(paragraph)

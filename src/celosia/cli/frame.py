@@ -141,7 +141,7 @@ class Outputs:
         self,
         facts: Callable[[], Any],
         lines: Callable[[], None],
-        last: object,
+        last: object = None,
         *,
         note: str | None = None,
         **others: Path | None,
@@ -151,7 +151,7 @@ class Outputs:
         Args:
             facts: the result as plain values.
             lines: prints the result.
-            last: the line that matters most.
+            last: the line that matters most, if one does.
             note: something to know beside the result.
             others: files of this command alone, by their names in `console.FILES`.
         """
@@ -162,7 +162,8 @@ class Outputs:
         console.show_files(self.files() | others)
         if note is not None:
             console.note(note)
-        console.show(str(last), strong=True)
+        if last is not None:
+            console.show(str(last), strong=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

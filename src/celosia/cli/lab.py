@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from celosia.cli import console, options
-from celosia.cli.frame import check_outputs
+from celosia.cli import console
+from celosia.cli.frame import FileOutputs, JsonOutputs
 from celosia.core.messages import say
 
 if TYPE_CHECKING:
@@ -29,7 +29,9 @@ app = typer.Typer(
 
 
 @app.command("list")
-def list_studies(as_json: options.AsJson = False) -> None:
+def list_studies(
+    outputs: JsonOutputs,
+) -> None:
     """List the studies: what was published, and where.
 
     **Example**
@@ -38,9 +40,12 @@ def list_studies(as_json: options.AsJson = False) -> None:
     """
     from celosia import lab
 
-    if as_json:
-        console.show_json([study.as_dict() for study in lab.studies()])
-        return
+    outputs.show(lambda: [study.as_dict() for study in lab.studies()], _show_studies)
+
+
+def _show_studies() -> None:
+    from celosia import lab
+
     for study in lab.studies():
         console.show(study.name, strong=True)
         console.show(f"    {study.title}")
@@ -51,6 +56,7 @@ def list_studies(as_json: options.AsJson = False) -> None:
 @app.command()
 def run(
     name: Annotated[str, typer.Argument(help="A name that `celosia lab list` shows.")],
+    outputs: FileOutputs,
     report: Annotated[
         Path | None, "Write a report, with figures where the study has some (one HTML file)."
     ] = None,
@@ -61,8 +67,6 @@ def run(
     triples: Annotated[
         int | None, "The number of triples of the graph, if a study makes one."
     ] = None,
-    overwrite: options.Overwrite = False,
-    as_json: options.AsJson = False,
 ) -> None:
     """Run a study: exit code 1 unless every published cell is reproduced.
 
@@ -79,25 +83,18 @@ def run(
     `celosia lab run masking --path sdcmicro-tables`
     """
     from celosia import lab
-    from celosia.core.files import replacing
-    from celosia.frames import format_of, write
+    from celosia.frames import format_of
 
     # Before any work, not after a minute of it.
     study = lab.find(name)
-    places = {"report": report, "cells": output}
-    check_outputs(places, inputs=(path,), overwrite=overwrite)
+    outputs.check(inputs=(path,), report=report, cells=output)
     if output is not None:
         format_of(output)
-    with console.progress_bar(quiet=as_json) as progress:
+    with outputs.working(None) as progress:
         findings = study.run(path=path, triples=triples, progress=progress)
-        if output is not None:
-            with replacing(output, overwrite=overwrite) as draft:
-                write(findings.frame(), draft)
-        if report is not None:
-            page = lab.document(study, findings, progress=progress).html()
-            with replacing(report, overwrite=overwrite) as draft:
-                draft.write_text(page, "utf-8")
-    if as_json:
+        outputs.write_table(output, findings.frame)
+        outputs.write_text(report, lambda: lab.document(study, findings, progress=progress).html())
+    if outputs.as_json:
         # The bare object, without the envelope of other commands, as benchmarks print theirs.
         typer.echo(json.dumps(findings.as_dict(), indent=2))
     else:

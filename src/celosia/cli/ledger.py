@@ -11,7 +11,7 @@ import typer
 
 from celosia.cli import console, options
 from celosia.cli.addresses import resolve_address
-from celosia.cli.frame import check_outputs, noting_warnings
+from celosia.cli.frame import FileOutputs, JsonOutputs, noting_warnings
 from celosia.core.errors import CelosiaError, EngineError, InputError
 from celosia.core.messages import Message, counted, say
 from celosia.queries.paths import audit_log_path, ledger_path, trace_paths
@@ -59,11 +59,11 @@ EXPORTED = (".jsonl", ".ndjson")
 @app.command()
 def show(
     place: Location,
+    outputs: JsonOutputs,
     analyst: Annotated[str | None, "NAME", "Only the charges of one analyst."] = None,
     delta: Annotated[
         float | None, "Also the least epsilon that holds with this delta for all charges."
     ] = None,
-    as_json: options.AsJson = False,
 ) -> None:
     """Show the questions, their analysts and prices, and the budget that is left.
 
@@ -102,7 +102,7 @@ def show(
             }
         if tight is not None:
             facts["tight"] = {"epsilon": tight, "delta": delta}
-        if as_json:
+        if outputs.as_json:
             console.show_json(facts)
             return
         _show_charges(charges)
@@ -130,10 +130,10 @@ def show(
 @app.command()
 def verify(
     place: Location,
+    outputs: JsonOutputs,
     anchor: Annotated[
         str | None, "HEAD", "A head from a release, which the ledger must hold."
     ] = None,
-    as_json: options.AsJson = False,
 ) -> None:
     """Check every link of the ledger, or of an exported one; exit code 1 if it was changed.
 
@@ -153,7 +153,7 @@ def verify(
     else:
         with open_ledger(place) as (ledger, _):
             head = ledger.verify(anchor=anchor)
-    if as_json:
+    if outputs.as_json:
         console.show_json({"head": str(head), "entries": head.sequence + 1, "anchor": anchor})
         return
     if anchor is None:
@@ -169,8 +169,7 @@ def verify(
 def export(
     place: Location,
     output: Annotated[Path, "--output -o", "The file (JSON lines)."],
-    overwrite: options.Overwrite = False,
-    as_json: options.AsJson = False,
+    outputs: FileOutputs,
 ) -> None:
     """Write the ledger as JSON lines, which can be verified without the database.
 
@@ -180,13 +179,13 @@ def export(
 
     `celosia ledger export policy.toml -o ledger.jsonl`
     """
-    check_outputs({"export": output}, inputs=(Path(place),), overwrite=overwrite)
+    outputs.check(inputs=(Path(place),), export=output)
     if not output.name.lower().endswith(EXPORTED):
         raise InputError("CEL-Q203", output_name=output.name)
     with open_ledger(place) as (ledger, _):
-        head = ledger.export(output, overwrite=overwrite)
+        head = ledger.export(output, overwrite=outputs.overwrite)
     facts = {"head": str(head), "entries": head.sequence + 1, "output": str(output)}
-    if as_json:
+    if outputs.as_json:
         console.show_json(facts)
         return
     console.show(say("cli.ledger.head", head=head))
@@ -196,8 +195,8 @@ def export(
 @app.command()
 def incidents(
     place: Location,
+    outputs: JsonOutputs,
     analyst: Annotated[str | None, "NAME", "Only the incidents of one analyst."] = None,
-    as_json: options.AsJson = False,
 ) -> None:
     """Show questions that ran past their deadline, or failed; for the curator only.
 
@@ -211,7 +210,7 @@ def incidents(
     """
     with open_ledger(place) as (ledger, terms):
         found = ledger.incidents(analyst)
-    if as_json:
+    if outputs.as_json:
         facts = {"dataset": terms.dataset, "analyst": analyst}
         console.show_json(facts | {"incidents": [each.as_dict() for each in found]})
         return
@@ -231,13 +230,13 @@ def new(
     policy: Annotated[
         Path, typer.Argument(metavar="POLICY", help="The policy file.", show_default=False)
     ],
+    outputs: JsonOutputs,
     ledger: options.LedgerPlace = None,
     after_loss: Annotated[
         bool,
         "--after-loss",
         "Also where an audit log or a tokens file records that a ledger was lost.",
     ] = False,
-    as_json: options.AsJson = False,
 ) -> None:
     """Begin the ledger of a policy, with nothing spent.
 
@@ -268,7 +267,7 @@ def new(
     with account() as begun:
         head, left = begun.head, begun.remaining
     charges, spent = known_charges(audit_log_path(policy))
-    if as_json:
+    if outputs.as_json:
         facts = {"ledger": str(place), "head": str(head), "remaining": left.as_dict()}
         console.show_json(facts | {"known": {"charges": charges, "epsilon": float(spent)}})
         return
@@ -291,13 +290,13 @@ def declare(
         ),
     ],
     epsilon: Annotated[float, options.EPSILON, "The most that all releases may cost together."],
+    outputs: JsonOutputs,
     delta: Annotated[float, "The same for delta."] = 0.0,
     unit: Annotated[
         str, "Whom it protects: person, row, edge, 'vertex with its edges'."
     ] = "person",
     dataset: Annotated[str | None, "The data set; the name of the file without it."] = None,
     rule: Annotated[str, "How charges add up: basic (sums), either, concentrated, ..."] = "basic",
-    as_json: options.AsJson = False,
 ) -> None:
     """Declare a budget for private releases: what they may cost together, and whom it protects.
 
@@ -323,7 +322,7 @@ def declare(
     ) as budget:
         name, head, left = budget.ledger.terms.dataset, budget.ledger.head, budget.remaining
         neighbours = str(budget.allowance.neighbours)
-    if as_json:
+    if outputs.as_json:
         facts = {"ledger": place, "dataset": name, "head": str(head), "remaining": left.as_dict()}
         console.show_json(facts | {"neighbours": neighbours})
         return

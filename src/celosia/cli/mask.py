@@ -30,9 +30,8 @@ def _methods(wanted: bool) -> None:
         console.show(f"  {say(f'methods.{name}.summary')}")
         keys = ", ".join(each.name for each in parameters(kind))
         console.show(say("cli.mask.parameters", keys=keys or Message("cli.word.none")))
-        console.show(
-            say("cli.mask.engine", reaches="; or ".join(REACHES[each] for each in kind.reaches))
-        )
+        reaches = say("cli.mask.or").join(str(REACHES[each]) for each in kind.reaches)
+        console.show(say("cli.mask.engine", reaches=reaches))
     raise typer.Exit
 
 
@@ -147,5 +146,8 @@ def show_masked_table(release: MaskingRelease) -> None:
         console.show_table(say("cli.mask.risk_use"), console.columns("", "value"), lines)
     if "left_out" in release.figures:
         console.show(
-            say("cli.mask.measured_engine", left_out=", ".join(release.figures["left_out"]))
+            say(
+                "cli.mask.measured_engine",
+                left_out=", ".join(map(str, release.figures["left_out"])),
+            )
         )

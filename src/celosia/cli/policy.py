@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from celosia.cli import console, options
-from celosia.cli.frame import check_outputs, noting_warnings, write_text
+from celosia.cli import console
+from celosia.cli.frame import FileOutputs, JsonOutputs, noting_warnings, write_text
 from celosia.core.errors import InputError
 from celosia.core.messages import Message, say
 
@@ -45,8 +45,8 @@ SECONDS = 600.0
 @app.command()
 def check(
     policy: PolicyFile,
+    outputs: JsonOutputs,
     connect: Annotated[bool, "--connect", "Also compare it with the database."] = False,
-    as_json: options.AsJson = False,
 ) -> None:
     """Check a policy file and report all its problems at once.
 
@@ -75,7 +75,7 @@ def check(
         owners.note(declared, counts)
         raise
     private = [table.name for table in declared.tables if not table.public]
-    if as_json:
+    if outputs.as_json:
         facts = {
             "policy": declared.name,
             "hash": policy_hash(declared),
@@ -114,7 +114,10 @@ def check(
 
 
 @app.command()
-def show(policy: PolicyFile, as_json: options.AsJson = False) -> None:
+def show(
+    policy: PolicyFile,
+    outputs: JsonOutputs,
+) -> None:
     """Show what a policy declares. All of it is public, and nothing but the file is read.
 
     **Examples**
@@ -129,7 +132,7 @@ def show(policy: PolicyFile, as_json: options.AsJson = False) -> None:
 
     with noting_warnings():
         declared = _load(policy)
-    if as_json:
+    if outputs.as_json:
         console.show_json(policy_facts(declared) | {"hash": policy_hash(declared)})
         return
     if declared.graph is not None:
@@ -208,12 +211,11 @@ def draft(
             show_default=False,
         ),
     ],
+    outputs: FileOutputs,
     name: Annotated[str, "The name of the data set."] = "my-data",
     output: Annotated[
         Path | None, "--output -o", "The file of the draft; by default it is printed."
     ] = None,
-    overwrite: options.Overwrite = False,
-    as_json: options.AsJson = False,
 ) -> None:
     """Draft a policy from the names and types of columns; no row is read.
 
@@ -231,15 +233,15 @@ def draft(
     """
     from celosia.queries.policy import draft_policy
 
-    check_outputs({"draft": output}, inputs=map(Path, sources), overwrite=overwrite)
+    outputs.check(inputs=map(Path, sources), draft=output)
     database = _database(sources, folder=Path() if output is None else output.parent)
     columns = read_database_columns(database)
     if {"terms", "triples", "meta"} <= set(columns):
         raise _is_store(sources[0])
     text = _fill_in_location(draft_policy(columns, name=name), database)
     if output is not None:
-        write_text(output, text, overwrite)
-    if as_json:
+        write_text(output, text, outputs.overwrite)
+    if outputs.as_json:
         facts = {"tables": columns, "output": None if output is None else str(output)}
         console.show_json(facts | {"text": text})
         return

@@ -9,7 +9,7 @@ import typer
 
 from celosia.cli import console, options
 from celosia.cli.addresses import resolve_address
-from celosia.cli.frame import check_outputs, noting_warnings
+from celosia.cli.frame import FileOutputs, JsonOutputs, noting_warnings
 from celosia.cli.policy import PolicyFile
 from celosia.core.errors import InputError
 from celosia.core.messages import say
@@ -92,6 +92,7 @@ def serve(
 @token.command()
 def create(
     policy: PolicyFile,
+    outputs: FileOutputs,
     analyst: options.Analyst = None,
     curator: Annotated[str | None, "NAME", "Instead: a curator, who sees all charges."] = None,
     days: Annotated[float, "Days until it expires, at most 366."] = 30,
@@ -99,8 +100,6 @@ def create(
     output: Annotated[
         Path | None, "--output -o", "Write it to a file that only you can read."
     ] = None,
-    overwrite: options.Overwrite = False,
-    as_json: options.AsJson = False,
 ) -> None:
     """Make a token. It is shown once, and only its hash is kept.
 
@@ -112,7 +111,7 @@ def create(
     """
     from celosia.core.files import replacing
 
-    check_outputs({"token": output}, inputs=(policy, tokens), overwrite=overwrite)
+    outputs.check(inputs=(policy, tokens), token=output)
     role, name = _role_and_name(policy, analyst, curator)
     store = _store(_tokens_file(policy, tokens), made=True)
     try:
@@ -120,11 +119,11 @@ def create(
     finally:
         store.close()
     if output is not None:
-        with replacing(output, overwrite=overwrite) as draft:
+        with replacing(output, overwrite=outputs.overwrite) as draft:
             draft.write_text(f"{made.text}\n", "ascii")
         output.chmod(0o600)
     facts = made.token.as_dict() if output is not None else made.as_dict()
-    if as_json:
+    if outputs.as_json:
         console.show_json(facts | {"output": None if output is None else str(output)})
         return
     console.note(str(made.token))
@@ -135,7 +134,9 @@ def create(
 
 @token.command("list")
 def list_tokens(
-    policy: PolicyFile, tokens: TokensFile = None, as_json: options.AsJson = False
+    policy: PolicyFile,
+    outputs: JsonOutputs,
+    tokens: TokensFile = None,
 ) -> None:
     """List all tokens, without their secret texts.
 
@@ -148,7 +149,7 @@ def list_tokens(
         found = [each.as_dict() for each in store.tokens()]
     finally:
         store.close()
-    if as_json:
+    if outputs.as_json:
         console.show_json({"tokens": found})
         return
     header = [
@@ -170,8 +171,8 @@ def revoke(
     name: Annotated[
         str, typer.Argument(metavar="TOKEN", help="The name that `celosia token list` shows.")
     ],
+    outputs: JsonOutputs,
     tokens: TokensFile = None,
-    as_json: options.AsJson = False,
 ) -> None:
     """Revoke a token at once, also for a running service.
 
@@ -184,7 +185,7 @@ def revoke(
         ended = store.revoke(name)
     finally:
         store.close()
-    if as_json:
+    if outputs.as_json:
         console.show_json(ended.as_dict())
     else:
         console.show(str(ended), strong=True)

@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-from celosia.cli import console, options
+from celosia.cli import console
+from celosia.cli.frame import JsonOutputs
 from celosia.core.errors import PrivacyError
 from celosia.core.messages import say
 from celosia.core.progress import Progress, Step
@@ -54,6 +55,7 @@ class TimeLeft:
 
 
 def timing(
+    outputs: JsonOutputs,
     runs: Annotated[int, "Number of runs of each query on each database."] = 20,
     door: Annotated[
         list[str] | None, "NAME", "python, http, command or process; may be repeated."
@@ -69,7 +71,6 @@ def timing(
             help="Questions that each process has under way; chosen for each door without it.",
         ),
     ] = None,
-    as_json: options.AsJson = False,
 ) -> None:
     """Attack private queries by time, failure and size: exit code 1 if one person is disclosed.
 
@@ -93,7 +94,7 @@ def timing(
     from celosia.queries.timing_audit import REFUSED_RUNS, attacks_named, audit_timing
 
     wanted = attacks_named(only)
-    with console.progress_bar(quiet=as_json) as progress:
+    with outputs.working(None) as progress:
         found = audit_timing(
             runs=runs,
             doors=door or ["python"],
@@ -102,7 +103,7 @@ def timing(
             at_once=at_once,
             progress=TimeLeft(progress),
         )
-    if not as_json:
+    if not outputs.as_json:
         console.show_table(
             say("cli.timing.which_database_has_answered"),
             console.columns(
@@ -144,7 +145,7 @@ def timing(
         )
     if not found.holds:
         raise PrivacyError("CEL-A293", **(found.as_dict() | {"number_telling": len(found.telling)}))
-    if as_json:
+    if outputs.as_json:
         console.show_json(found.as_dict())
     else:
         console.show(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from celosia.cli import console, options
-from celosia.cli.frame import noting_warnings
+from celosia.cli import console
+from celosia.cli.frame import JsonOutputs, noting_warnings
 from celosia.cli.policy import PolicyFile
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.messages import counted, plural, say
@@ -16,7 +16,10 @@ if TYPE_CHECKING:
     from celosia.queries.rdf.compliance import Violation
 
 
-def check(policy: PolicyFile, as_json: options.AsJson = False) -> None:
+def check(
+    policy: PolicyFile,
+    outputs: JsonOutputs,
+) -> None:
     """Check the graph of a policy: classes, caps and bounds; exit code 1 unless classes hold.
 
     What goes beyond a cap or bound is left out or clipped in every answer, so that is only noted.
@@ -34,14 +37,14 @@ def check(policy: PolicyFile, as_json: options.AsJson = False) -> None:
     declared, graph = graph_policy(policy)
     with (
         GraphStore.open(graph.store_path()) as store,
-        console.progress_bar(quiet=as_json) as progress,
+        outputs.working(None) as progress,
     ):
         found = check_graph(store, declared, progress=progress)
     wrong = [each for each in found if each.is_error]
-    if as_json and not wrong:
+    if outputs.as_json and not wrong:
         console.show_json({"complies": True, "violations": [each.as_dict() for each in found]})
         return
-    if not as_json:
+    if not outputs.as_json:
         _show(found)
     if wrong:
         raise _broken(declared, wrong, found)

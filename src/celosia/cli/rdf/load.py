@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from celosia.cli import console, options
-from celosia.cli.frame import check_outputs
+from celosia.cli import console
+from celosia.cli.frame import FileOutputs, check_outputs
 from celosia.core.errors import InputError
 from celosia.core.messages import say
 
@@ -48,6 +48,7 @@ Plain = Annotated[bool, "--plain", "Endpoint: allow http without encryption."]
 def load(
     sources: Sources,
     output: Output,
+    outputs: FileOutputs,
     format_name: Format = None,
     add: Add = False,
     base: Base = None,
@@ -55,8 +56,6 @@ def load(
     policy: PolicyFile = None,
     authorization: Authorization = None,
     plain: Plain = False,
-    overwrite: options.Overwrite = False,
-    as_json: options.AsJson = False,
 ) -> None:
     """Load facts into a store, completely or not at all.
 
@@ -79,16 +78,16 @@ def load(
     check_outputs(
         {"store": output},
         inputs=[] if remote else map(Path, sources),
-        overwrite=overwrite or add,
+        overwrite=outputs.overwrite or add,
     )
-    with console.progress_bar(quiet=as_json) as progress:
+    with outputs.working(None) as progress:
         if remote:
             wanted = predicates if policy is None else _predicates_of(policy)
             made = _from_endpoint(
                 remote[0],
                 output,
                 wanted,
-                settings=(add, overwrite, plain),
+                settings=(add, outputs.overwrite, plain),
                 authorization=authorization,
                 progress=progress,
             )
@@ -100,11 +99,11 @@ def load(
                 output,
                 format=format_name,
                 add=add,
-                overwrite=overwrite,
+                overwrite=outputs.overwrite,
                 base=base,
                 progress=progress,
             )
-    if as_json:
+    if outputs.as_json:
         console.show_json(made.as_dict())
         return
     console.note(say("cli.rdf.show_its_counts_celosia", output=output))

@@ -7,14 +7,17 @@ from typing import Annotated
 
 import typer
 
-from celosia.cli import console, options
-from celosia.cli.frame import check_outputs
+from celosia.cli import console
+from celosia.cli.frame import FileOutputs, JsonOutputs
 from celosia.core.messages import say
 
 Store = Annotated[Path, typer.Argument(metavar="STORE", help="The store.", show_default=False)]
 
 
-def info(store: Store, as_json: options.AsJson = False) -> None:
+def info(
+    store: Store,
+    outputs: JsonOutputs,
+) -> None:
     """Show the counts of a store: exact, and for the curator only.
 
     **Examples**
@@ -26,7 +29,7 @@ def info(store: Store, as_json: options.AsJson = False) -> None:
     from celosia.queries.rdf.store import GraphStore
 
     with GraphStore.open(store) as graph:
-        if as_json:
+        if outputs.as_json:
             console.show_json(graph.as_dict())
             return
         console.show_table(
@@ -58,8 +61,7 @@ def export(
     output: Annotated[
         Path, typer.Option("--output", "-o", help="The N-Triples file.", show_default=False)
     ],
-    overwrite: options.Overwrite = False,
-    as_json: options.AsJson = False,
+    outputs: FileOutputs,
 ) -> None:
     """Write all facts of a store as N-Triples, without protection.
 
@@ -69,10 +71,10 @@ def export(
     """
     from celosia.queries.rdf.store import GraphStore
 
-    check_outputs({"export": output}, inputs=[store], overwrite=overwrite)
-    with GraphStore.open(store) as graph, console.progress_bar(quiet=as_json) as progress:
-        facts = graph.export(output, overwrite=overwrite, progress=progress)
-    if as_json:
+    outputs.check(inputs=[store], export=output)
+    with GraphStore.open(store) as graph, outputs.working(None) as progress:
+        facts = graph.export(output, overwrite=outputs.overwrite, progress=progress)
+    if outputs.as_json:
         console.show_json({"output": str(output), "triples": facts})
         return
     console.note(say("cli.rdf.file_as_private_as"))

@@ -27,10 +27,10 @@ Reach = Literal["row", "facts", "whole"]
 """What the result of a row depends on, besides the row and the parameters: on nothing; on facts of
 its columns that an engine counts first; or on all other rows, which must then be in memory."""
 
-REACHES: dict[Reach, str] = {
-    "row": "row by row",
-    "facts": "row by row, after the values of its columns were counted",
-    "whole": "needs all rows in memory",
+REACHES: dict[Reach, Message] = {
+    "row": Message("masking.reach.row"),
+    "facts": Message("masking.reach.facts"),
+    "whole": Message("masking.reach.whole"),
 }
 
 Cells = Callable[[pl.Series, Source], pl.Series]

@@ -100,13 +100,13 @@ class Masker:
 
 
 LEFT_OUT = (
-    "records linked back by distance, rank and agreement",
-    "information loss",
-    "propensity score",
-    "numbers of cells that draws changed",
+    Message("masking.left_out.linkage"),
+    Message("masking.left_out.information_loss"),
+    Message("masking.left_out.propensity"),
+    Message("masking.left_out.drawn_cells"),
 )
 """What `mask` measures on both tables side by side, in memory."""
-CLASSES = "classes of equal quasi-identifiers"
+CLASSES = Message("masking.left_out.classes")
 
 
 def mask_on(
