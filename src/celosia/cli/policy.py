@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from celosia.cli import console
-from celosia.cli.frame import FileOutputs, JsonOutputs, noting_warnings, write_text
+from celosia.cli import console, options
+from celosia.cli.frame import FileOutputs, JsonOutputs, check_outputs, noting_warnings, write_text
 from celosia.core.errors import InputError
 from celosia.core.messages import Message, say
 
