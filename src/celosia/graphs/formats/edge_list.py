@@ -58,14 +58,14 @@ def read_edge_list(
     """The edges of a list separated by commas, semicolons, tabs or spaces.
 
     Lines that begin with # or % are comments, but for `#isolated NAME`: a vertex without an edge. A
-    first line with names in it is distinguished from
-    edges by its words, or because only the others have numbers (or dates, in further columns);
-    `header` says so for certain. `arcs` takes the first vertex of each line as where an arc begins.
+    first line with names in it is distinguished from edges by its words, or because only the others
+    have numbers (or dates, in further columns); `header` says so for certain. `arcs` takes the
+    first vertex of each line as where an arc begins.
     """
     body = data.removeprefix(b"\xef\xbb\xbf")
-    layout = _lay_out(body, path, header)
-    comments, blanks = _count_skipped(body)
     isolated = _isolated(body, path)
+    layout = _lay_out(body, path, header, may_be_empty=len(isolated) > 0)
+    comments, blanks = _count_skipped(body)
     frame = _fast(body, layout, skips=bool(comments or blanks))
     if frame is None:
         frame = _by_line(body, layout, path)
@@ -142,13 +142,15 @@ def _compact(given: NDArray[np.int64]) -> tuple[NDArray[np.int64], pl.Series]:
     return codes.astype(np.int64), pl.Series("vertex", names)
 
 
-def _lay_out(body: bytes, path: Path, header: bool | None) -> _Layout:
+def _lay_out(body: bytes, path: Path, header: bool | None, *, may_be_empty: bool) -> _Layout:
     heads = []
     for found in _lines(body, path):
         heads.append(found)
         if len(heads) == 2:  # the first and the one to compare it with
             break
     if not heads:
+        if may_be_empty:
+            return _Layout(None, _ENDS, None)
         raise InputError("CEL-G009.no_edge", path=path)
     separator = next((each for each in "\t;," if each in heads[0][1]), None)
     rows = [[cell.strip() for cell in _cells(text, separator, path, n)] for n, text in heads]
