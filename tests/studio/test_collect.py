@@ -143,7 +143,7 @@ def test_parameters_are_swept_in_a_browser(both_languages: Visit) -> None:
     page.locator('[data-test="sweep-epsilon"]').fill("4")
     page.locator("main button.q-btn").first.click()
     page.locator("table.celosia-table").last.wait_for()
-    assert page.locator(".nicegui-echart canvas").count() == 4
+    expect(page.locator(".nicegui-echart canvas")).to_have_count(4)
     both_languages.picture()
 
 

@@ -62,7 +62,7 @@ def role(page: Page, column: int, which: int) -> None:
 def test_a_file_is_brought_and_all_is_chosen_up_to_the_run(both_languages: Visit) -> None:
     visit = both_languages
     page = visit.open("/publish")
-    assert page.locator("[data-test^=sample-]").count() == 5
+    assert page.locator("[data-test^=sample-]").count() == 6
     assert visit.fits_a_phone()
     bring(page, "gente.csv", PEOPLE)
     address = to_columns(page)

@@ -425,6 +425,7 @@ def test_the_parameters_are_recorded() -> None:
         "levels": None,
         "time_limit": None,
         "keep_order": False,
+        "sort": [],
         "drop_suppressed": True,
         "accept_raw": {},
     }

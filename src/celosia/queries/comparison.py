@@ -46,8 +46,8 @@ class ErrorSummary:
     def of(cls, true: float, found: Sequence[float]) -> ErrorSummary:
         """The errors of some private values.
 
-        >>> print(ErrorSummary.of(100.0, [90.0, 120.0]).mean_relative)
-        0.15
+        >>> ErrorSummary.of(100.0, [50.0, 200.0]).mean_relative
+        0.75
         """
         errors = [abs(each - true) for each in found]
         relative = [each / abs(true) for each in errors] if true else None
