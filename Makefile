@@ -6,8 +6,8 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 # Packages are unpacked first and compiled afterwards, on every core, without the tests they carry.
 INSTALL := $(PIP) install --no-compile --constraint constraints.txt
 COMPILE := $(BIN)/python -m compileall -qq -j 0 -x '/site-packages/.*/tests/' $(VENV)/lib src tests || true
-# Two more than two cores: tests in a browser, on a cluster or for a deadline mostly wait.
-WORKERS ?= 4
+# Three more than two cores: tests in a browser, on a cluster or for a deadline mostly wait.
+WORKERS ?= 5
 # `make test TESTS=tests/frames` runs some of them.
 TESTS ?=
 # Under a name of its own: a line that holds the usual one is run even by `make -n`.

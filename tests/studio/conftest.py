@@ -37,7 +37,14 @@ from tests.studio.seeing import barriers_on, english_on
 ROOT = Path(__file__).parents[2]
 PICTURES = ROOT / "build" / "studio"
 expect.set_options(timeout=180_000)
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+NAMES = (
+    "chromium-headless-shell",
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+    "chrome",
+)
 
 
 @contextmanager
