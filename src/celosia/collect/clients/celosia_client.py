@@ -1,8 +1,8 @@
 """Private reports from a device, with nothing but Python: this one file is the whole client.
 
->>> client = Client(parameters)  # doctest: +SKIP
->>> report = client.report("smile")  # doctest: +SKIP
->>> client.send("https://collector.example", [report], token="...")  # doctest: +SKIP
+    client = Client(parameters)
+    report = client.report("smile")
+    client.send("https://collector.example", [report], token="...")
 
 The parameters are public and come from `celosia collect client PROTOCOL.toml`. A value never leaves
 this module: only reports do. All draws compare whole numbers with random bits of the operating
