@@ -45,26 +45,26 @@ def main() -> None:
 
     from celosia.cli import console
     from celosia.cli.app import app
-    from celosia.core.messages import language
+    from celosia.core.messages import speaking
 
     # fastexcel logs a guess about empty columns that means nothing to a user.
     logging.getLogger("fastexcel").setLevel(logging.ERROR)
-    language.set(None)  # the option decides anew
-    sys.argv[1:] = _language_first(sys.argv[1:])
-    code, error = _run(app)
-    try:
-        if error is not None:
-            console.show_error(error, as_json="--json" in sys.argv[1:])
-        if sys.stdout is not None:  # it is None where the caller has closed it
-            sys.stdout.flush()
-    except (BrokenPipeError, SystemExit):  # the latter is Rich's way to say the former
-        # The reader of our output has closed it (`| head`): no error message.
-        _discard_output()
-    except OSError as refusal:
-        if error is None:
-            code = MISUSE
-            console.show_error(_system_error(refusal), as_json=False)
-        _discard_output()
+    with speaking(None):  # the option decides anew; a caller in this process keeps its language
+        sys.argv[1:] = _language_first(sys.argv[1:])
+        code, error = _run(app)
+        try:
+            if error is not None:
+                console.show_error(error, as_json="--json" in sys.argv[1:])
+            if sys.stdout is not None:  # it is None where the caller has closed it
+                sys.stdout.flush()
+        except (BrokenPipeError, SystemExit):  # the latter is Rich's way to say the former
+            # The reader of our output has closed it (`| head`): no error message.
+            _discard_output()
+        except OSError as refusal:
+            if error is None:
+                code = MISUSE
+                console.show_error(_system_error(refusal), as_json=False)
+            _discard_output()
     sys.exit(code)
 
 
