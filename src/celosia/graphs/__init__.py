@@ -16,8 +16,17 @@ from typing import TYPE_CHECKING
 from celosia.core.lazy_imports import on_first_use
 
 if TYPE_CHECKING:
-    from celosia.graphs import attacks, examples, generators, metrics, private, verification
-    from celosia.graphs.automorphism import KAutomorphism
+    from celosia.graphs import (
+        attacks,
+        examples,
+        generators,
+        metrics,
+        networks,
+        private,
+        verification,
+    )
+    from celosia.graphs.automorphism import KAutomorphism, KIsomorphism
+    from celosia.graphs.fuzzy_neighbourhood import FuzzyNeighbourhood
     from celosia.graphs.generalisation.clustering import SaNGreeA
     from celosia.graphs.generalisation.graph import GeneralisedGraph
     from celosia.graphs.generalisation.partition_search import PartitionSearch
@@ -33,6 +42,7 @@ if TYPE_CHECKING:
     )
     from celosia.graphs.metrics import GraphUtility, compare, measure
     from celosia.graphs.neighbourhood import KNeighbourhood
+    from celosia.graphs.networks.network import Network
     from celosia.graphs.perturbation.deletion import RandomPerturbation, RandomSparsification
     from celosia.graphs.perturbation.exchange import (
         RandomAddDelete,
@@ -51,6 +61,7 @@ if TYPE_CHECKING:
     from celosia.graphs.writers import write
 
 __all__ = [
+    "FuzzyNeighbourhood",
     "GeneralisedGraph",
     "Graph",
     "GraphMethod",
@@ -58,9 +69,11 @@ __all__ = [
     "GraphUtility",
     "KAutomorphism",
     "KDegree",
+    "KIsomorphism",
     "KNeighbourhood",
     "KObfuscation",
     "MethodResult",
+    "Network",
     "PartitionSearch",
     "PrivateGraph",
     "RandomAddDelete",
@@ -85,6 +98,7 @@ __all__ = [
     "method_from_text",
     "methods",
     "metrics",
+    "networks",
     "private",
     "publish",
     "read",

@@ -1,4 +1,4 @@
-"""k-automorphism: the graph looks the same from k places."""
+"""k-automorphism and k-isomorphism: the graph looks the same from k places, or is k like parts."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from celosia.core.randomness import Source
 from celosia.graphs.graph import Graph
 from celosia.graphs.kdegree.sequence import check_k
 from celosia.graphs.kdegree.vertex_addition import add_fake_vertices
-from celosia.graphs.method import GraphChange, GraphMethod, MethodResult, additions
-from celosia.graphs.verification import are_automorphisms, contains
+from celosia.graphs.method import GraphChange, GraphMethod, MethodResult, additions, differences
+from celosia.graphs.verification import are_automorphisms, are_parts, contains
 
-__all__ = ["KAutomorphism"]
+__all__ = ["KAutomorphism", "KIsomorphism"]
 
 Orbit = tuple[int, int, int]
 """Two rows and how far apart the columns are: all edges that turns make of one edge."""
@@ -61,13 +61,17 @@ class AlignmentTable:
         row, also, apart = orbit
         return self.k // 2 if row == also and 2 * apart == self.k else self.k
 
+    def price(self, orbit: Orbit, held: int) -> int:
+        """What an orbit costs of which so many edges are given: all its edges will be there."""
+        return self.edges_of(orbit) if held else 0
+
     @property
     def size(self) -> int:
-        """How many edges the graph has once all turns of its edges are in."""
-        return sum(self.edges_of(orbit) for orbit in self.orbits)
+        """What all orbits cost: how many edges there are once all turns of the edges are in."""
+        return sum(self.price(orbit, held) for orbit, held in self.orbits.items())
 
     def exchange(self, one: int, other: int) -> int:
-        """Let two vertices change places; by how many edges the result grows."""
+        """Let two vertices change places; by how much the cost grows."""
         return self._replace(*self._move(one, other))
 
     def _move(self, one: int, other: int) -> tuple[list[Orbit], list[Orbit]]:
@@ -79,20 +83,19 @@ class AlignmentTable:
         return before, [self.orbit(v, near) for v, near in touched]
 
     def _replace(self, old: list[Orbit], new: list[Orbit]) -> int:
-        """Count an edge in other orbits; by how many edges the result grows."""
+        """Count an edge in other orbits; by how much the cost grows."""
         orbits, grown = self.orbits, 0
         for orbit in new:
             held = orbits.get(orbit, 0)
             orbits[orbit] = held + 1
-            if not held:
-                grown += self.edges_of(orbit)
+            grown += self.price(orbit, held + 1) - self.price(orbit, held)
         for orbit in old:
             held = orbits[orbit] - 1
+            grown += self.price(orbit, held) - self.price(orbit, held + 1)
             if held:
                 orbits[orbit] = held
             else:
                 del orbits[orbit]
-                grown -= self.edges_of(orbit)
         return grown
 
     def improve(self, rng: Source) -> None:
@@ -118,8 +121,30 @@ class AlignmentTable:
         return np.concatenate([edges, *(renaming[edges] for renaming in self.renamings())])
 
 
-def build_alignment(graph: Graph, k: int, rng: Source) -> AlignmentTable:
-    """A table with few edges in the end: the better of two starts, improved by exchanges.
+class PartTable(AlignmentTable):
+    """A table whose columns become parts that are alike, with no edge between two of them."""
+
+    __slots__ = ()
+
+    def price(self, orbit: Orbit, held: int) -> int:
+        """Edges between columns go; those between two rows come in every column, or in none."""
+        return held if orbit[2] else min(held, self.k - held)
+
+    def common_edges(self) -> NDArray[np.int64]:
+        """The edges that at least half of the columns have, in every column."""
+        holder = np.argsort(np.array(self.place)).reshape(-1, self.k)
+        kept = [o[:2] for o, held in self.orbits.items() if not o[2] and 2 * held >= self.k]
+        rows = np.array(sorted(kept), dtype=np.int64).reshape(-1, 2)
+        return np.stack([holder[rows[:, 0]].ravel(), holder[rows[:, 1]].ravel()], axis=1)
+
+
+def build_alignment(
+    graph: Graph,
+    k: int,
+    rng: Source,
+    kind: type[AlignmentTable] = AlignmentTable,
+) -> AlignmentTable:
+    """A table of little cost in the end: the better of two starts, improved by exchanges.
 
     One start has vertices of like degree in a row. The other cuts the vertices, in the order of a
     walk from the greatest hub, into k blocks, the columns, and sorts each of them by degree.
@@ -130,7 +155,7 @@ def build_alignment(graph: Graph, k: int, rng: Source) -> AlignmentTable:
     walk = np.array([*_walk(graph), *range(graph.order, total)]).reshape(k, -1)
     blocks = np.stack([block[np.argsort(-degrees[block], kind="stable")] for block in walk], axis=1)
     starts = (by_degree, blocks.ravel())
-    tables = [AlignmentTable(graph, k, np.argsort(start).tolist()) for start in starts]
+    tables = [kind(graph, k, np.argsort(start).tolist()) for start in starts]
     best = min(tables, key=lambda table: table.size)
     best.improve(rng)
     return best
@@ -178,7 +203,7 @@ class KAutomorphism(GraphMethod[Graph]):
     def apply(self, graph: Graph, *, rng: Source, progress: Progress = silent) -> GraphChange:
         check_k(self.k, graph.order)
         if graph.order > MOST:
-            raise InputError("CEL-G112", most=MOST, order=graph.order)
+            raise InputError("CEL-G112", method=self.method_name, most=MOST, order=graph.order)
         progress(Step(Message("graphs.stage.align"), 0, 1))
         table = build_alignment(graph, self.k, rng)
         fakes = len(table.place) - graph.order
@@ -197,3 +222,58 @@ class KAutomorphism(GraphMethod[Graph]):
 
     def promise(self, graph: Graph) -> str | None:
         return Message("graphs.promise.k_automorphism", k=self.k, doubles=self.k - 1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KIsomorphism(GraphMethod[Graph]):
+    """Make k parts that are alike, without an edge between two of them.
+
+    The vertices are put into a table with k columns, filled up with fakes; the columns become the
+    parts. Edges between columns are deleted. An edge between two rows stays, in every column, if
+    at least half of the columns have it, and goes otherwise. The table is chosen so that little
+    changes.
+
+    Guarantee: the published graph, fakes included, is k-isomorphic, checked edge by edge before it
+    is given out. Whatever is known of the places of two people in the published graph, without
+    names, a vertex is one of k, and an edge between the two is in question: for k - 1 of the k
+    places of one of them, the other is in another part.
+
+    Reference: Cheng, Fu, Liu 2010.
+
+    >>> from celosia.core.randomness import Seeded
+    >>> from celosia.graphs.verification import is_k_isomorphic
+    >>> square = Graph.of([(0, 1), (1, 2), (2, 3), (0, 3)])
+    >>> made = KIsomorphism(k=2).apply(square, rng=Seeded(1)).graph
+    >>> made.size, is_k_isomorphic(made, 2)
+    (2, True)
+    """
+
+    k: int = parameter(least=2, start=2)
+    """How many parts there are."""
+
+    method_name = "k-isomorphism"
+    randomised = True
+    gaps = (Message("graphs.open.lost_edges"), Message("graphs.open.attributes"))
+
+    def apply(self, graph: Graph, *, rng: Source, progress: Progress = silent) -> GraphChange:
+        check_k(self.k, graph.order)
+        if graph.order > MOST:
+            raise InputError("CEL-G112", method=self.method_name, most=MOST, order=graph.order)
+        progress(Step(Message("graphs.stage.align"), 0, 1))
+        table = build_alignment(graph, self.k, rng, PartTable)
+        assert isinstance(table, PartTable)
+        fakes = len(table.place) - graph.order
+        changed = add_fake_vertices(graph, table.common_edges(), fakes)
+        progress(Step(Message("graphs.stage.verify"), 1, 1))
+        columns = np.array(table.place) % self.k
+        if not (are_automorphisms(changed, table.renamings()) and are_parts(changed, columns)):
+            raise PrivacyError("CEL-G105.parts")
+        facts = differences(add_fake_vertices(graph, graph.edges.astype(np.int64), fakes), changed)
+        facts |= {
+            Message("graphs.fact.fake_vertices"): fakes,
+            Message("graphs.fact.k_reached"): self.k,
+        }
+        return MethodResult(graph=changed, facts=facts, kept=Message("graphs.kept.part_edges"))
+
+    def promise(self, graph: Graph) -> str | None:
+        return Message("graphs.promise.k_isomorphism", k=self.k)

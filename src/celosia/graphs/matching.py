@@ -17,6 +17,7 @@ from celosia.core.release import certificate_path
 from celosia.frames.formats import check_readable, open_bytes, unreadable
 from celosia.graphs.generalisation.graph import FORMAT, GeneralisedGraph, read_generalised
 from celosia.graphs.graph import Graph
+from celosia.graphs.networks.network import Network
 from celosia.graphs.readers import ReadResult, format_of, read
 from celosia.graphs.relabelling import names_of, read_key
 from celosia.graphs.release import Content, GraphRelease
@@ -79,8 +80,32 @@ def graph_type_of(path: Path) -> type[Content]:
 
 
 def world_of(content: Content, rng: Source) -> Graph:
-    """A plain graph as it is; of another sort a random world of it."""
+    """A plain graph as it is, that below a network; of another sort a random world of it."""
+    if isinstance(content, Network):
+        return content.simple
     return content if isinstance(content, Graph) else content.sample_world(rng)
+
+
+def match_networks(
+    original: Network, opened: OpenedRelease, *, key: Path | None
+) -> tuple[Network, NDArray[np.int64]]:
+    """A published network, and the number in it of each vertex of the original.
+
+    Raises:
+        InputError: CEL-G028 the file is no published network with its certificate, or names do not
+            tell and there is no key; CEL-G027 the key does not fit.
+    """
+    release = opened.content
+    if not isinstance(release, Network):
+        raise InputError("CEL-G028.network")
+    if key is None and (opened.hidden or (release.labels is None and original.labels is not None)):
+        raise InputError("CEL-G028")
+    wanted = names_of(original) if key is None else read_key(key, original)
+    places = {name: place for place, name in enumerate(names_of(release).to_list())}
+    numbers = np.array([places.get(name, -1) for name in wanted.to_list()], dtype=np.int64)
+    if (numbers < 0).any() or release.order != original.order:
+        raise InputError("CEL-G028.network")
+    return release, numbers
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

@@ -102,8 +102,10 @@ class GraphMethod(Method, ABC, Generic[Result]):
 METHODS: Mapping[str, type[GraphMethod[Any]]] = ClassesByName(
     "celosia.graphs",
     {
+        "fuzzy-neighbourhood": "fuzzy_neighbourhood.FuzzyNeighbourhood",
         "k-automorphism": "automorphism.KAutomorphism",
         "k-degree": "kdegree.method.KDegree",
+        "k-isomorphism": "automorphism.KIsomorphism",
         "k-neighbourhood": "neighbourhood.KNeighbourhood",
         "k-obfuscation": "uncertain.method.KObfuscation",
         "partition-search": "generalisation.partition_search.PartitionSearch",
@@ -154,6 +156,19 @@ def method_from_text(text: str) -> GraphMethod[Any]:
         InputError: as `core.notation.method_from_text` says.
     """
     return from_text(METHODS, text)
+
+
+def takes(method: type[GraphMethod[Any]]) -> list[str]:
+    """The kinds of graph that a method takes: `simple`, and those that it declares.
+
+    >>> takes(METHODS["relabelling"]), takes(METHODS["random-switch"])
+    (['simple', 'directed', 'bipartite'], ['simple'])
+    """
+    from celosia.graphs.networks.method import NetworkMethod
+    from celosia.graphs.networks.network import Kind
+
+    declared = method.kinds if issubclass(method, NetworkMethod) else frozenset()
+    return ["simple", *(kind for kind in get_args(Kind) if kind in declared)]
 
 
 def makes(method: type[GraphMethod[Any]]) -> type:

@@ -23,14 +23,23 @@ from celosia.frames.formats import check_readable, open_bytes, unreadable
 from celosia.frames.readers import read as read_table
 from celosia.graphs.formats import parsed_graph
 from celosia.graphs.formats.edge_list import read_edge_list
+from celosia.graphs.formats.gexf import read_gexf
 from celosia.graphs.formats.gml import read_gml
 from celosia.graphs.formats.graphml import read_graphml
+from celosia.graphs.formats.konect import read_konect
+from celosia.graphs.formats.matrix_market import read_matrix_market
+from celosia.graphs.formats.metis import read_metis
 from celosia.graphs.formats.node_link import read_node_link
 from celosia.graphs.formats.pajek import read_pajek
 from celosia.graphs.graph import Graph
+from celosia.graphs.networks.method import refusal
+from celosia.graphs.networks.network import Network
+from celosia.graphs.networks.reading import apart, network_of
 
-Format = Literal["edges", "csv", "tsv", "graphml", "gml", "pajek", "json"]
-"""The kinds of file: `edges` is an edge list separated by spaces."""
+Format = Literal[
+    "edges", "csv", "tsv", "graphml", "gml", "pajek", "json", "metis", "mtx", "gexf", "konect"
+]
+"""The kinds of file: `edges` is an edge list separated by spaces, `mtx` MatrixMarket."""
 
 SUFFIXES: dict[str, Format] = {
     ".edges": "edges",
@@ -43,6 +52,11 @@ SUFFIXES: dict[str, Format] = {
     ".gml": "gml",
     ".net": "pajek",
     ".json": "json",
+    ".graph": "metis",
+    ".metis": "metis",
+    ".mtx": "mtx",
+    ".gexf": "gexf",
+    ".konect": "konect",
 }
 """What each ending of a file name means; `.gz` may follow."""
 
@@ -51,6 +65,10 @@ _PARSERS = {
     "gml": read_gml,
     "pajek": read_pajek,
     "json": read_node_link,
+    "metis": read_metis,
+    "mtx": read_matrix_market,
+    "gexf": read_gexf,
+    "konect": read_konect,
 }
 
 
@@ -58,7 +76,8 @@ _PARSERS = {
 class ReadResult:
     """A simple graph, and a report of what its reading changed."""
 
-    graph: Graph
+    content: Graph | Network
+    """A simple graph; or a network, where the rules keep directions, weights, sides or times."""
     counts: parsed_graph.Counts
     rules: parsed_graph.Rules
     ignored: tuple[str, ...] = ()
@@ -67,9 +86,32 @@ class ReadResult:
     """The columns of an edge list whose first line was taken for their names."""
 
     @property
+    def graph(self) -> Graph:
+        """The simple graph.
+
+        Raises:
+            InputError: CEL-G035 it is a network: what was asked of it takes simple graphs only.
+        """
+        if isinstance(self.content, Network):
+            raise refusal(say("graphs.reading.asked"), self.content.kinds)
+        return self.content
+
+    @property
     def edge_attributes(self) -> tuple[str, ...]:
-        """The names of what is known of the edges, such as a weight or a time."""
-        return self.graph.edge_attribute_names
+        """The names of what is known of the edges, such as a weight or a time, and is not kept."""
+        if isinstance(self.content, Network):
+            return self.content.unprotected
+        return self.content.edge_attribute_names
+
+    @property
+    def isolated(self) -> int:
+        """How many vertices have no edge."""
+        return self.simple.isolated
+
+    @property
+    def simple(self) -> Graph:
+        """The simple graph, or that below a network: who is joined with whom."""
+        return self.content.simple if isinstance(self.content, Network) else self.content
 
     @property
     def changed(self) -> bool:
@@ -81,9 +123,10 @@ class ReadResult:
     def as_dict(self) -> dict[str, Any]:
         """The report as plain values, without the graph."""
         return {
-            "vertices": self.graph.order,
-            "edges": self.graph.size,
-            "isolated": self.graph.isolated,
+            "vertices": self.content.order,
+            "edges": self.content.size,
+            "isolated": self.isolated,
+            "kinds": list(self.content.kinds) if isinstance(self.content, Network) else [],
             "columns": list(self.columns),
             "edge_attributes": list(self.edge_attributes),
             **asdict(self.counts),
@@ -109,15 +152,15 @@ class ReadResult:
         parts = [
             say(
                 "graphs.reading.records",
-                graph=str(self.graph),
+                graph=str(self.content),
                 records=counts.records,
                 changes=changes,
             )
         ]
         if counts.differing:
             parts.append(say("graphs.reading.differing", count=counts.differing))
-        if self.graph.isolated:
-            parts.append(say("graphs.reading.isolated", count=self.graph.isolated))
+        if self.isolated:
+            parts.append(say("graphs.reading.isolated", count=self.isolated))
         if self.columns:
             parts.append(say("graphs.reading.columns", names=self.columns))
         if self.edge_attributes:
@@ -134,6 +177,10 @@ def read(
     loops: parsed_graph.LoopRule = "drop",
     repeated: parsed_graph.RepeatedEdgeRule = "merge",
     directed: parsed_graph.DirectionRule = "undirect",
+    weight: str | None = None,
+    time: str | None = None,
+    snapshots: int | None = None,
+    bipartite: bool = False,
     vertices: str | Path | None = None,
     header: bool | None = None,
     progress: Progress = silent,
@@ -141,14 +188,22 @@ def read(
     """A graph from a file, gzip included, with a report of what its rules did.
 
     An edge list says nothing of directions: its lines are edges, but arcs under
-    `directed="mutual"`, which keeps the pairs that are there both ways.
+    `directed="mutual"`, which keeps the pairs that are there both ways, and under
+    `directed="keep"`. With `directed="keep"`, a weight, a time or two sides the content is a
+    `Network`, else a `Graph`.
 
     Args:
         path: the file; its ending says the format where `format` does not.
-        format: `edges`, `csv`, `tsv`, `graphml`, `gml`, `pajek` or `json`.
+        format: `edges`, `csv`, `tsv`, `graphml`, `gml`, `pajek`, `json`, `metis`, `mtx`
+            (MatrixMarket), `gexf` or `konect`.
         loops: what becomes of an edge from a vertex to itself.
         repeated: what becomes of an edge that comes again.
         directed: what becomes of directions.
+        weight: the edge attribute that is a weight and is kept.
+        time: the edge attribute that is a time and is kept, as a number of a snapshot.
+        snapshots: how many snapshots of equal length the times are cut into; 4 if not given.
+        bipartite: keep two sides: those of the first and of the second column of an edge list,
+            whose names are then told apart; in other formats, found from the edges.
         vertices: for edge lists, a table whose first column names every vertex; the others are
             attributes.
         header: whether the first line of an edge list names its columns; guessed if not given.
@@ -158,7 +213,46 @@ def read(
         InputError: CEL-G002 to G011, with the line of the fault.
     """
     file = Path(path)
-    rules = parsed_graph.Rules(loops=loops, repeated=repeated, directed=directed)
+    rules = parsed_graph.Rules(
+        loops=loops,
+        repeated=repeated,
+        directed=directed,
+        weight=weight,
+        time=time,
+        snapshots=snapshots,
+        bipartite=bipartite,
+    )
+    parsed = parse_file(
+        file,
+        format=format,
+        arcs=directed in ("mutual", "keep"),
+        bipartite=bipartite,
+        vertices=vertices,
+        header=header,
+        progress=progress,
+    )
+    progress(Step(Message("graphs.stage.sort"), 0, None))
+    content, counts = content_of(parsed, rules)
+    return ReadResult(
+        content=content,
+        counts=counts,
+        rules=rules,
+        ignored=parsed.ignored,
+        columns=parsed.columns,
+    )
+
+
+def parse_file(
+    file: Path,
+    *,
+    format: Format | None = None,
+    arcs: bool = False,
+    bipartite: bool = False,
+    vertices: str | Path | None = None,
+    header: bool | None = None,
+    progress: Progress = silent,
+) -> parsed_graph.ParsedGraph:
+    """The records of a file, before any rule; arguments as those of `read`."""
     kind = format_of(file, format)
     check_readable(file)
     progress(Step(Message("graphs.stage.read"), 0, None))
@@ -173,18 +267,17 @@ def read(
         if vertices is not None:
             raise InputError("CEL-G002.vertices_beside", kind=kind)
     else:
-        parsed = read_edge_list(data, file, header=header, arcs=directed == "mutual")
+        parsed = read_edge_list(data, file, header=header, arcs=arcs)
+        parsed = parsed if not bipartite else apart(parsed)
         parsed = parsed if vertices is None else _with_vertices(parsed, Path(vertices))
-    del data
-    progress(Step(Message("graphs.stage.sort"), 0, None))
-    graph, counts = parsed_graph.simplify(parsed, rules)
-    return ReadResult(
-        graph=graph,
-        counts=counts,
-        rules=rules,
-        ignored=parsed.ignored,
-        columns=parsed.columns,
-    )
+    return parsed
+
+
+def content_of(
+    parsed: parsed_graph.ParsedGraph, rules: parsed_graph.Rules
+) -> tuple[Graph | Network, parsed_graph.Counts]:
+    """What the rules make of records: a simple graph or a network, and how often each was used."""
+    return (network_of if rules.keeps else parsed_graph.simplify)(parsed, rules)
 
 
 def format_of(path: Path, given: str | None = None) -> Format:
@@ -194,7 +287,8 @@ def format_of(path: Path, given: str | None = None) -> Format:
     ('graphml', 'gml')
     """
     name = path.with_suffix("") if path.suffix.lower() == ".gz" else path
-    found = given or SUFFIXES.get(name.suffix.lower())
+    ending = "konect" if name.name.startswith("out.") else SUFFIXES.get(name.suffix.lower())
+    found = given or ending
     if found not in get_args(Format):
         formats, endings = get_args(Format), tuple(SUFFIXES)
         if given:
@@ -245,8 +339,12 @@ def as_graph(
     loops: parsed_graph.LoopRule = "drop",
     repeated: parsed_graph.RepeatedEdgeRule = "merge",
     directed: parsed_graph.DirectionRule = "undirect",
+    weight: str | None = None,
+    time: str | None = None,
+    snapshots: int | None = None,
+    bipartite: bool = False,
 ) -> ReadResult:
-    """A graph from another library's, with a report as that of `read`.
+    """A graph from another library's, with a report as that of `read`, which explains the rules.
 
     Takes graphs of NetworkX and igraph, sparse matrices of SciPy, an array or a list of pairs of
     vertex numbers, and Polars frames whose first two columns are the ends of edges. Arrays, lists
@@ -259,17 +357,34 @@ an edge: 1
     Raises:
         InputError: CEL-G012 this is no graph that is known here; others as for `read`.
     """
-    rules = parsed_graph.Rules(loops=loops, repeated=repeated, directed=directed)
+    rules = parsed_graph.Rules(
+        loops=loops,
+        repeated=repeated,
+        directed=directed,
+        weight=weight,
+        time=time,
+        snapshots=snapshots,
+        bipartite=bipartite,
+    )
     if isinstance(given, ReadResult):
         return given
-    if isinstance(given, Graph) and given.order and bool((np.diff(given.keys) > 0).all()):
-        counts = parsed_graph.Counts(
-            records=given.size, loops=0, repeated=0, both_ways=0, one_way=0
-        )
-        return ReadResult(graph=given, counts=counts, rules=rules)  # it is simple and sorted
-    parsed = _parse(given, arcs=directed == "mutual")
-    graph, counts = parsed_graph.simplify(parsed, rules)
-    return ReadResult(graph=graph, counts=counts, rules=rules, ignored=parsed.ignored)
+    if isinstance(given, Network):
+        return ReadResult(content=given, counts=_no_counts(given.size), rules=rules)
+    if (
+        isinstance(given, Graph)
+        and not rules.keeps
+        and given.order
+        and bool((np.diff(given.keys) > 0).all())
+    ):
+        counts = _no_counts(given.size)
+        return ReadResult(content=given, counts=counts, rules=rules)  # it is simple and sorted
+    parsed = _parse(given, arcs=directed in ("mutual", "keep"))
+    content, counts = content_of(parsed, rules)
+    return ReadResult(content=content, counts=counts, rules=rules, ignored=parsed.ignored)
+
+
+def _no_counts(records: int) -> parsed_graph.Counts:
+    return parsed_graph.Counts(records=records, loops=0, repeated=0, both_ways=0, one_way=0)
 
 
 def _parse(given: Any, *, arcs: bool) -> parsed_graph.ParsedGraph:

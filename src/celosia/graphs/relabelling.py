@@ -20,6 +20,8 @@ from celosia.core.randomness import Source
 from celosia.frames.readers import read as read_table
 from celosia.graphs.graph import Graph
 from celosia.graphs.method import GraphChange, GraphMethod, MethodResult
+from celosia.graphs.networks.method import NetworkMethod
+from celosia.graphs.networks.network import Network
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)  # the key must reach no log
@@ -32,7 +34,7 @@ class RelabelledGraph:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Relabelling(GraphMethod[Graph]):
+class Relabelling(GraphMethod[Graph], NetworkMethod):
     """Give the vertices random numbers and drop their names; the structure stays as it is.
 
     Attributes go along with their vertex or edge. Edges are sorted by the new numbers, so that
@@ -45,6 +47,7 @@ class Relabelling(GraphMethod[Graph]):
 
     method_name = "relabelling"
     randomised = True
+    kinds = frozenset({"directed", "bipartite"})
     gaps = (Message("graphs.open.structure"), Message("graphs.open.planted"))
 
     def apply(self, graph: Graph, *, rng: Source, progress: Progress = silent) -> GraphChange:
@@ -54,6 +57,25 @@ class Relabelling(GraphMethod[Graph]):
             Message("graphs.fact.edges_after"): changed.size,
         }
         return MethodResult(graph=changed, facts=facts, kept=Message("graphs.kept.structure"))
+
+    def apply_to_network(
+        self, network: Network, *, rng: Source, progress: Progress = silent
+    ) -> MethodResult[Network]:
+        changed = network.renumbered(random_numbers(network, rng))
+        return MethodResult(graph=changed, kept=Message("graphs.kept.structure"))
+
+    def network_promise(self, network: Network) -> str | None:
+        return None
+
+
+def random_numbers(network: Network, rng: Source) -> NDArray[np.int64]:
+    """A random number for each vertex; those of the first of two sides are the lower ones."""
+    numbers = rng.permutation(network.order)
+    if network.sides is None:
+        return numbers
+    placed = np.empty_like(numbers)
+    placed[np.lexsort((numbers, network.sides))] = np.arange(network.order)
+    return placed
 
 
 def relabel(graph: Graph, rng: Source) -> RelabelledGraph:
@@ -84,7 +106,7 @@ def relabel(graph: Graph, rng: Source) -> RelabelledGraph:
 COLUMNS = ("vertex", "number")
 
 
-def names_of(graph: Graph) -> pl.Series:
+def names_of(graph: Graph | Network) -> pl.Series:
     """The name of each vertex as a text; its number where it has none.
 
     >>> names_of(Graph.of([(0, 1)])).to_list()
@@ -98,7 +120,7 @@ def names_of(graph: Graph) -> pl.Series:
 
 @contextmanager
 def write_key(
-    graph: Graph, numbers: NDArray[np.int64], path: Path, *, overwrite: bool = False
+    graph: Graph | Network, numbers: NDArray[np.int64], path: Path, *, overwrite: bool = False
 ) -> Iterator[None]:
     """Write a key as CSV that only its owner can read; it takes its name if the block ends well."""
     with replacing(path, overwrite=overwrite, secret=True) as draft:
@@ -108,7 +130,7 @@ def write_key(
     path.chmod(0o600)
 
 
-def read_key(path: Path, original: Graph) -> pl.Series:
+def read_key(path: Path, original: Graph | Network) -> pl.Series:
     """The published number of each vertex of the original, as a text, in its order."""
     table = read_table(path, types=dict.fromkeys(COLUMNS, "string"))
     if tuple(table.columns) != COLUMNS:

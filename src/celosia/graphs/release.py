@@ -29,6 +29,9 @@ from celosia.graphs.graph import Graph
 from celosia.graphs.metrics import GraphUtility, compare
 from celosia.graphs.metrics.centrality import MOST_STEPS
 from celosia.graphs.metrics.summary import align_vertices
+from celosia.graphs.networks.account import NetworkChanges, compare_networks, profile_attack
+from celosia.graphs.networks.files import SEPARATORS, network_facts, read_network, write_network
+from celosia.graphs.networks.network import Network
 from celosia.graphs.readers import format_of, read
 from celosia.graphs.uncertain.graph import UncertainGraph, read_uncertain, write_uncertain
 from celosia.graphs.writers import write
@@ -36,7 +39,11 @@ from celosia.graphs.writers import write
 MOST_NEIGHBOURHOODS = 20_000
 """Vertices up to which neighbourhoods are compared: beyond, degrees and their refinement tell."""
 
-STEPS = MOST_STEPS // 8
+MOST_CONTACTS = 4_000_000
+"""Pairs of contacts of one vertex, over all vertices, up to which neighbourhoods are compared in
+the account of a release: about a second."""
+
+STEPS = MOST_STEPS // 15
 """How much walking a release is worth; `celosia graph assess` takes its time, and tells better."""
 
 MOST_COMPARED = 2_000_000
@@ -61,6 +68,8 @@ class GraphAccount:
     matched: bool = True
     """Whether it is known which vertex is which: not of super-vertices, nor of a graph that is new,
     where only numbers of the whole graph mean anything."""
+    network: NetworkChanges | None = None
+    """What changed of directions, weights, sides and snapshots; None of a simple graph."""
     world: bool = False
     """Whether a random world of the release was compared, for the release is no plain graph."""
 
@@ -78,6 +87,8 @@ class GraphAccount:
             return found
         shares = self.utility.shares
         utility = shares if self.matched else {name: shares[name] for name in WITHOUT_MATCH}
+        if self.network is not None:
+            found["network"] = self.network.as_dict()
         if self.matched:
             found["edges"] = self.utility.edges.as_dict()
         return found | {"utility": utility}
@@ -131,12 +142,52 @@ def _attacks(
         degree(original, world, numbers=numbers),
         refinement(original, world, rounds=2, numbers=numbers),
     ]
-    if original.order <= MOST_NEIGHBOURHOODS:
+    pairs = max(int(np.square(graph.degrees).sum()) for graph in (original, world))
+    if original.order <= MOST_NEIGHBOURHOODS and pairs <= MOST_CONTACTS:
         found.append(neighbourhood(original, world, numbers=numbers))
     return tuple(found)
 
 
-Content = Graph | UncertainGraph | GeneralisedGraph
+def network_account(
+    original: Network,
+    published: Network,
+    *,
+    numbers: NDArray[np.int64] | None,
+    ratio: float,
+    rng: Source,
+    progress: Progress,
+) -> GraphAccount:
+    """Compare a published network with its original: as `account`, with their profiles and sums.
+
+    Args:
+        original: the network before.
+        published: what is released.
+        numbers: the number in the release of each vertex of the original; None for the same.
+        ratio: how exactly the attacker knows weighted degrees.
+        rng: where samples are drawn from.
+        progress: called as the work proceeds.
+    """
+    progress(Step(Message("graphs.stage.measure"), 0))
+    below = original.simple, published.simple
+    utility = None
+    if max(original.size, published.size) <= MOST_COMPARED:
+        utility = compare(*below, rng=rng, numbers=numbers, most_steps=STEPS, progress=progress)
+    back = published if numbers is None else published.renumbered(np.argsort(numbers))
+    drawn = None
+    if original.order <= MOST_DRAWN:
+        drawn = below[0], below[1] if numbers is None else align_vertices(below[1], numbers)
+    same = profile_attack(original, original, ratio=ratio)
+    found = profile_attack(original, published, ratio=ratio, numbers=numbers)
+    return GraphAccount(
+        utility=utility,
+        attacks=(found, refinement(*below, rounds=2, numbers=numbers)),
+        before=(same, refinement(below[0], below[0], rounds=2)),
+        drawn=drawn,
+        network=compare_networks(original, back),
+    )
+
+
+Content = Graph | UncertainGraph | GeneralisedGraph | Network
 """What can be published."""
 
 
@@ -159,6 +210,8 @@ def check_ending(content: type[Content], path: Path) -> None:
             is written in.
     """
     found = format_of(path)
+    if content is Network and found not in SEPARATORS:
+        raise InputError("CEL-G024.network", path=path, ending=".csv")
     ending, key = _ENDINGS.get(content, ("", ""))
     if ending and found != ending[1:]:
         raise InputError(key, path=path, ending=ending)
@@ -211,6 +264,8 @@ class GraphRelease(Release):
             # where numbers are their names.
             bare = self.data.attributes is None and self.data.labels is None
             write(self.data, path, partial=bare)
+        elif isinstance(self.data, Network):
+            write_network(self.data, path, format_of(path))
         elif isinstance(self.data, UncertainGraph):
             write_uncertain(self.data, path)
         else:
@@ -222,7 +277,8 @@ class GraphRelease(Release):
 
     def data_facts(self) -> dict[str, Any]:
         """What sort of graph it is, and how many vertices it has."""
-        return {"content": type(self.data).__name__, "vertices": self.data.order}
+        found = {"content": type(self.data).__name__, "vertices": self.data.order}
+        return found | (network_facts(self.data) if isinstance(self.data, Network) else {})
 
     def measures(self) -> dict[str, Any]:
         """The methods, and the figures that may be published."""
@@ -257,6 +313,8 @@ def _content(path: Path, about: dict[str, Any]) -> Content:
         return read_uncertain(path)
     if about["content"] == GeneralisedGraph.__name__:
         return read_generalised(path)
+    if about["content"] == Network.__name__:
+        return read_network(path, format_of(path), about["vertices"], about)
     if format_of(path) in EDGE_LISTS and not _has_edges(path):
         return Graph.of([], order=about["vertices"])
     graph = read(path).graph

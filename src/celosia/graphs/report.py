@@ -42,7 +42,11 @@ def document(release: GraphRelease) -> report.Document:
     blocks += _left_out(release.left_out)
     blocks += _drawing(account)
     blocks += _risk(account)
+    if account.network is not None:
+        blocks += account.network.blocks()
     if account.utility is not None:
+        if account.network is not None:
+            blocks.append(report.Notice(say("graphs.report.below")))
         blocks += account.utility.blocks()
         if not account.matched:
             blocks.append(report.Notice(say("graphs.report.unmatched"), tone="warning"))

@@ -19,10 +19,19 @@ from celosia.core.release import Guarantee, Provenance
 from celosia.graphs.generalisation.graph import shuffle_super_vertices
 from celosia.graphs.graph import Graph
 from celosia.graphs.method import GraphMethod, MethodResult
+from celosia.graphs.networks.method import network_methods
+from celosia.graphs.networks.network import Network
 from celosia.graphs.options import GraphPublishOptions
 from celosia.graphs.readers import ReadResult, as_graph
-from celosia.graphs.relabelling import Relabelling, relabel
-from celosia.graphs.release import Content, GraphAccount, GraphRelease, MethodOutcome, account
+from celosia.graphs.relabelling import Relabelling, random_numbers, relabel
+from celosia.graphs.release import (
+    Content,
+    GraphAccount,
+    GraphRelease,
+    MethodOutcome,
+    account,
+    network_account,
+)
 from celosia.graphs.uncertain.graph import UncertainGraph
 
 if TYPE_CHECKING:
@@ -88,8 +97,10 @@ def publish_graph(
 ) -> GraphRelease:
     """As `publish`, with the options as one value; its warnings are in the release alone."""
     reading, rng, private = as_graph(data), options.rng, options.is_private
-    original = reading.graph
     options.check_edge_attributes(reading)
+    if isinstance(reading.content, Network):
+        return _publish_network(reading, reading.content, options, progress)
+    original = reading.graph
     made = _apply_methods(_mask_attributes(original, options, progress), options, progress)
     content = made.content
     _check_added_vertices(content, original, options)
@@ -100,6 +111,7 @@ def publish_graph(
         numbers = numbers[: original.order]  # vertices that a method made up come after the others
     measured = GraphAccount()
     if options.assess:
+        assert not isinstance(shown, Network), "published by itself"
         measured = account(
             original, shown, numbers=numbers, matched=not private, rng=rng, progress=progress
         )
@@ -113,6 +125,49 @@ def publish_graph(
         account=measured,
         # What compares with the original would undo a differentially private promise.
         figures={} if private else measured.figures(),
+        left_out=_left_out(reading, options),
+    )
+
+
+def _publish_network(
+    reading: ReadResult, original: Network, options: GraphPublishOptions, progress: Progress
+) -> GraphRelease:
+    """As `publish_graph`, of a network with directions, weights, sides or times."""
+    methods = network_methods(original, options.methods)
+    if options.attributes is not None:
+        raise InputError("CEL-G022.network")
+    content, rng = replace(original, attributes=None), options.rng
+    outcomes, promises = [], []
+    gaps: list[str] = []
+    for number, (method, way) in enumerate(methods):
+        progress(Step(method.method_name, number, len(methods)))
+        promises.append(way.network_promise(content))
+        gaps += way.network_gaps(content)
+        if not isinstance(method, Relabelling):  # every release gets random numbers, at its end
+            done = way.apply_to_network(content, rng=rng, progress=progress)
+            content = done.graph
+            outcomes.append(MethodOutcome(method.method_name, dict(done.facts), done.kept))
+        else:
+            kept = Message("graphs.kept.structure")
+            outcomes.append(MethodOutcome(method.method_name, {}, kept))
+    numbers = None if options.keep_names else random_numbers(content, rng)
+    shown = content if numbers is None else content.renumbered(numbers)
+    measured = GraphAccount()
+    if options.assess:
+        ratio = methods[-1][1].attacker_ratio()
+        measured = network_account(
+            original, shown, numbers=numbers, ratio=ratio, rng=rng, progress=progress
+        )
+    guarantee = _guarantee(options, tuple(promises))
+    return GraphRelease(
+        data=shown,
+        guarantee=replace(guarantee, leaves_open=(*guarantee.leaves_open, *gaps)),
+        key=numbers,
+        provenance=Provenance.now("celosia.graphs.publish", options.as_dict(), seed=rng.seed),
+        warnings=_notes(options.keep_names, original),
+        methods=tuple(outcomes),
+        account=measured,
+        figures=measured.figures(),
         left_out=_left_out(reading, options),
     )
 
@@ -146,7 +201,7 @@ def _apply_methods(graph: Graph, options: GraphPublishOptions, progress: Progres
 
 def _left_out(reading: ReadResult, options: GraphPublishOptions) -> dict[str, Any]:
     """What was given and is not in the release: names, and counts except beside a private graph."""
-    vertices = reading.graph.attributes
+    vertices = reading.content.attributes
     found: dict[str, Any] = {
         "edge_attributes": list(reading.edge_attributes),
         "attributes": []
@@ -192,13 +247,14 @@ def _hide_names(content: Content, rng: Source) -> tuple[Content, NDArray[np.int6
     if isinstance(content, Graph):
         made = relabel(content, rng)
         return made.graph, made.numbers
+    assert not isinstance(content, Network), "published by itself"
     if isinstance(content, UncertainGraph):
         numbers = rng.permutation(content.order)
         return content.renumbered(numbers), numbers
     return shuffle_super_vertices(content, rng), None
 
 
-def _notes(keep_names: bool, graph: Graph) -> tuple[str, ...]:
+def _notes(keep_names: bool, graph: Graph | Network) -> tuple[str, ...]:
     notes = []
     if keep_names and graph.labels is not None:
         notes.append(Message("graphs.open.names_kept"))

@@ -7,9 +7,12 @@ vertices, one of the first graph is paired with each of the second in turn.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from math import floor, log
 from typing import Any
 
 import numpy as np
@@ -18,10 +21,12 @@ from numpy.typing import ArrayLike
 from celosia.core.errors import InputError
 from celosia.core.messages import say
 from celosia.graphs.graph import Graph
+from celosia.graphs.networks.network import Network
 
 __all__ = [
     "Candidates",
     "are_automorphisms",
+    "are_parts",
     "candidate_sizes",
     "contains",
     "degree_anonymity",
@@ -29,6 +34,8 @@ __all__ = [
     "is_k_isomorphic",
     "neighbourhood_anonymity",
     "neighbourhood_classes",
+    "profile_anonymity",
+    "triangle_anonymity",
 ]
 
 Query = Callable[[Graph, int], Hashable]
@@ -107,6 +114,38 @@ def degree_anonymity(graph: Graph) -> int:
         degrees += np.bincount(graph.edges[:, column], minlength=graph.order)
     counts = np.bincount(degrees)
     return int(counts[counts > 0].min(initial=graph.order))
+
+
+def profile_anonymity(network: Network, *, ratio: float = 2.0) -> int:
+    """How many vertices share the rarest profile of a network.
+
+    A profile: the side; in each snapshot the degree, or the out-degree and the in-degree; and for
+    each the power of `ratio` that the sum of its weights reaches. Counted edge by edge.
+    """
+    degrees: list[Counter[tuple[int, int]]] = [Counter() for _ in range(network.order)]
+    sums: list[Counter[tuple[int, int]]] = [Counter() for _ in range(network.order)]
+    times = [0] * network.size if network.snapshots is None else network.snapshots.tolist()
+    heavy = [0.0] * network.size if network.weights is None else network.weights.tolist()
+    apart = network.directed or network.sides is not None
+    for (one, other), when, weight in zip(network.edges.tolist(), times, heavy, strict=True):
+        for vertex, end in ((one, 0), (other, 1 if apart else 0)):
+            degrees[vertex][when, end] += 1
+            sums[vertex][when, end] += weight
+    sides = [False] * network.order if network.sides is None else network.sides.tolist()
+    answers = (
+        (
+            sides[vertex],
+            frozenset(degrees[vertex].items()),
+            frozenset((place, _power(total, ratio)) for place, total in sums[vertex].items()),
+        )
+        for vertex in range(network.order)
+    )
+    return Candidates.of(answers).k
+
+
+def _power(total: float, ratio: float) -> int | None:
+    """The greatest i with ratio**i at most the total; a hair above a power counts as that power."""
+    return floor(log(total, ratio) + 1e-9) if total > 0 else None
 
 
 def contains(original: Graph, changed: Graph) -> bool:
@@ -228,6 +267,54 @@ def _sizes(classes: Sequence[Sequence[int]], order: int) -> Candidates:
     return Candidates(tuple(sizes))
 
 
+def triangle_anonymity(graph: Graph, *, tolerance: float) -> Candidates:
+    """How many vertices have the degree of each vertex and nearly as many triangles.
+
+    Nearly: the two numbers differ by at most `tolerance` of the greater one. `.k` is the fewest.
+
+    >>> kite = Graph.of([(0, 1), (0, 2), (1, 2), (2, 3), (1, 3)])
+    >>> triangle_anonymity(kite, tolerance=0).sizes
+    (2, 2, 2, 2)
+    """
+    part = Fraction(repr(float(tolerance)))
+    corners = _triangles(graph)
+    classes: defaultdict[int, list[int]] = defaultdict(list)
+    for vertex, degree in enumerate(graph.degrees.tolist()):
+        classes[degree].append(vertex)
+    sizes = [0] * graph.order
+    for members in classes.values():
+        counts = Counter(corners[vertex] for vertex in members)
+        ranked = sorted(counts)
+        found = {own: _near(ranked, counts, own, part) for own in ranked}
+        for vertex in members:
+            sizes[vertex] = found[corners[vertex]]
+    return Candidates(tuple(sizes))
+
+
+def _near(ranked: list[int], counts: Counter[int], own: int, part: Fraction) -> int:
+    first = bisect_left(ranked, own * (1 - part))
+    last = bisect_right(ranked, own / (1 - part))
+    return sum(counts[value] for value in ranked[first:last])
+
+
+def _triangles(graph: Graph) -> list[int]:
+    """How many triangles each vertex is in; each is met at its first corner, by degree."""
+    degrees = graph.degrees.tolist()
+    later: list[set[int]] = [set() for _ in range(graph.order)]
+    pairs = graph.edges.tolist()
+    for one, other in pairs:
+        low, high = sorted((one, other), key=lambda v: (degrees[v], v))
+        later[low].add(high)
+    corners = [0] * graph.order
+    for one, other in pairs:
+        third = later[one] & later[other]
+        for vertex in third:
+            corners[vertex] += 1
+        corners[one] += len(third)
+        corners[other] += len(third)
+    return corners
+
+
 SMALL = 16
 """The most vertices for an exact search: the number of renamings grows as n!."""
 
@@ -251,6 +338,19 @@ def are_automorphisms(graph: Graph, renamings: Sequence[ArrayLike]) -> bool:
     if any(len(set(column)) < len(table) for column in table.T.tolist()):
         return False
     return all(graph.same_edges(Graph.of(row[graph.edges], order=graph.order)) for row in table[1:])
+
+
+def are_parts(graph: Graph, parts: ArrayLike) -> bool:
+    """Whether no edge joins two vertices whose parts, a number each, differ.
+
+    With renamings that turn each part into every other (`are_automorphisms`) the parts are
+    isomorphic.
+
+    >>> are_parts(Graph.of([(0, 1), (2, 3)]), [0, 0, 1, 1]), are_parts(Graph.of([(0, 1)]), [0, 1])
+    (True, False)
+    """
+    ends = np.asarray(parts)[graph.edges]
+    return bool((ends[:, 0] == ends[:, 1]).all())
 
 
 def is_k_automorphic(graph: Graph, k: int) -> bool:

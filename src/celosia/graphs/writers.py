@@ -60,6 +60,8 @@ def write(
     """
     file = Path(path)
     kind = format_of(file, format)
+    if kind not in {*_SEPARATORS, *_WRITERS}:
+        raise InputError("CEL-G002.read_only", kind=kind, formats=[*_SEPARATORS, *_WRITERS])
     separator = _SEPARATORS.get(kind)
     if graph.labels is not None and graph.labels.null_count():
         raise InputError("CEL-G013.unnamed", unnamed=graph.labels.null_count())

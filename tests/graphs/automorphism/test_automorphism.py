@@ -7,7 +7,13 @@ from hypothesis import strategies as st
 
 from celosia.core.errors import InputError
 from celosia.core.randomness import Seeded
-from celosia.graphs.automorphism import AlignmentTable, KAutomorphism, build_alignment
+from celosia.graphs.automorphism import (
+    AlignmentTable,
+    KAutomorphism,
+    KIsomorphism,
+    PartTable,
+    build_alignment,
+)
 from celosia.graphs.examples import dan, g9, g10, karate
 from celosia.graphs.generators import random_graph, ring
 from celosia.graphs.graph import Graph
@@ -15,6 +21,7 @@ from celosia.graphs.verification import (
     contains,
     degree_anonymity,
     is_k_automorphic,
+    is_k_isomorphic,
     neighbourhood_anonymity,
 )
 
@@ -88,3 +95,45 @@ def test_the_method_tells_its_promise_and_what_it_leaves_open() -> None:
     assert "k = 3" in (method.promise(g9()) or "")
     assert len(method.leaves_open()) == 2
     assert method.as_dict() == {"method": "k-automorphism", "k": 3}
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(2, 12), st.integers(0, 10**6), st.integers(2, 4), st.data())
+def test_k_like_parts_are_made(order: int, seed: int, k: int, data: st.DataObject) -> None:
+    k = min(k, order)
+    graph = random_graph(order, data.draw(st.integers(0, order * (order - 1) // 2)), Seeded(seed))
+    changed = KIsomorphism(k=k).apply(graph, rng=Seeded(seed))
+    assert is_k_isomorphic(changed.graph, k)
+    assert changed.facts["fake vertices"] == changed.graph.order - order == -order % k
+    pairs = {tuple(pair) for pair in graph.edges.tolist()}
+    made = {tuple(pair) for pair in changed.graph.edges.tolist()}
+    assert changed.facts["edges added"] == len(made - pairs)
+    assert changed.facts["edges deleted"] == len(pairs - made)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(2, 14), st.integers(0, 10**6), st.integers(2, 5), st.data())
+def test_the_cost_told_by_the_table_of_parts_is_the_number_of_changed_edges(
+    order: int, seed: int, k: int, data: st.DataObject
+) -> None:
+    graph = random_graph(order, data.draw(st.integers(0, order * (order - 1) // 2)), Seeded(seed))
+    total = -(-order // k) * k
+    table = PartTable(graph, k, Seeded(seed).permutation(total).tolist())
+    one, other = (data.draw(st.integers(0, total - 1)) for _ in range(2))
+    before = table.size
+    if one != other:
+        assert table.exchange(one, other) == table.size - before
+    made = Graph.of(table.common_edges(), order=total)
+    wide = Graph.of(graph.edges, order=total)
+    assert table.size == np.setxor1d(wide.keys, made.keys).size
+
+
+def test_two_like_halves_stay_and_two_joined_cliques_lose_the_edge_between_them() -> None:
+    cliques = [(a + f, b + f) for f in (0, 5) for a in range(5) for b in range(a)]
+    graph = Graph.of([*cliques, (4, 5)])
+    changed = KIsomorphism(k=2).apply(graph, rng=Seeded(1))
+    assert changed.graph.same_edges(Graph.of(cliques))
+    assert "k = 2" in (KIsomorphism(k=2).promise(graph) or "")
+    with pytest.raises(InputError) as error:
+        KIsomorphism(k=2).apply(ring(2001), rng=Seeded(1))
+    assert error.value.code == "CEL-G112"

@@ -3,6 +3,7 @@
 from collections import Counter
 from typing import get_args
 
+import networkx as nx
 import numpy as np
 import polars as pl
 import pytest
@@ -21,6 +22,8 @@ from celosia.graphs.kdegree.realisation import construct_graph
 from celosia.graphs.kdegree.sequence import microaggregated_degrees
 from celosia.graphs.kdegree.vertex_addition import VertexAddition, even_degrees
 from celosia.graphs.method import METHODS, GraphMethod
+from celosia.graphs.readers import as_graph
+from celosia.graphs.verification import degree_anonymity
 
 VARIANTS: tuple[Variant, ...] = get_args(Variant)
 WAYS: dict[str, GraphMethod[Graph]] = {
@@ -287,8 +290,27 @@ def test_a_refusal_names_the_k_that_was_asked_for(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(realisation, "try_supergraph", none)
     monkeypatch.setattr(realisation, "construct_graph", none)
     with pytest.raises(PrivacyError, match="k = 2 ") as error:
-        KDegree(k=2, probes=1).apply(nearly_regular(), rng=Seeded(1))
+        KDegree(k=2, probes=1, variant="umga-random").apply(nearly_regular(), rng=Seeded(1))
     assert error.value.code == "CEL-G102"
     assert error.value.fix == (  # neither a k below 2, nor the variant that was chosen
         "Allow more rounds (probes), or choose another variant or method vertex-addition."
     )
+
+
+@pytest.mark.parametrize("k", [2, 3, 5])
+@pytest.mark.parametrize("name", ["karate", "hubs", "nearly regular"])
+def test_the_default_changes_no_more_edges_than_any_single_algorithm(name: str, k: int) -> None:
+    hubs = as_graph(nx.barabasi_albert_graph(60, 2, seed=1)).graph
+    graph = {"karate": karate(), "hubs": hubs, "nearly regular": nearly_regular()}[name]
+    costs = {}
+    for variant in get_args(Variant):
+        made = KDegree(k=k, variant=variant).apply(graph, rng=Seeded(k)).graph
+        costs[variant] = np.setxor1d(graph.keys, made.keys).size
+    assert costs["least-change"] == min(costs.values())
+
+
+def test_nearly_regular_graphs_are_never_refused() -> None:
+    for seed in range(12):  # as the network of football teams: degrees of 7 to 12 on 115 vertices
+        graph = as_graph(nx.planted_partition_graph(12, 9, 0.9, 0.03, seed=seed)).graph
+        made = KDegree(k=2).apply(graph, rng=Seeded(seed)).graph
+        assert degree_anonymity(made) >= 2

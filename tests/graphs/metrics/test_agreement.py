@@ -142,7 +142,7 @@ def test_the_distance_of_a_sampled_vector_has_an_error() -> None:
 def test_a_measured_number_tells_its_error() -> None:
     assert str(MetricValue(1234.5678)) == "1,234.57"
     assert str(MetricValue(2.0, float("inf"))) == "2 ± ?"
-    assert MetricValue(3.0, 0.5).difference(MetricValue(1.0, 0.25)) == MetricValue(2.0, 0.75)
+    assert MetricValue(3.0, 0.5).difference(MetricValue(1.0, 0.25)) == MetricValue(-2.0, 0.75)
     assert MetricValue(float("inf"), float("inf")).as_dict() == {"value": None, "error": None}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,8 +18,9 @@ from celosia.core.messages import say
 if TYPE_CHECKING:
     from celosia.core.progress import Progress
     from celosia.core.randomness import Source
-    from celosia.graphs import Graph
+    from celosia.graphs import Graph, Network
     from celosia.graphs.attacks import ActiveAttack, GraphAttack, LinkAttack, Propagation
+    from celosia.graphs.attacks.method import AttackMethod
     from celosia.graphs.matching import MatchedRelease, OpenedRelease
     from celosia.graphs.method import GraphMethod
 
@@ -39,7 +41,7 @@ def attack(
         list[str] | None,
         "--attack NAME[:KEY=VALUE,...]",
         "Attack with its parameters: degree, refinement, neighbourhood (the default), subgraph, "
-        "hubs, active, links or propagation; repeat it for more.",
+        "hubs, active, links, propagation or percolation; repeat it for more.",
     ] = None,
     key: KeyFile = None,
     methods: Methods = None,
@@ -67,6 +69,7 @@ def attack(
     """
     from celosia.core.randomness import source
     from celosia.core.report import Document
+    from celosia.graphs import Network
     from celosia.graphs.attacks import AttackedGraph, ByPlantedAccounts, attack_from_text
     from celosia.graphs.attacks.structural import STRUCTURAL
     from celosia.graphs.matching import open_release
@@ -78,26 +81,58 @@ def attack(
     rng = source(seed)
     with outputs.working(None) as progress:
         reading = rules.read(original, progress)
-        graph = reading.graph
+        graph = reading.simple
         opened = None if release is None else open_release(release, progress=progress)
-        both = _release(graph, opened, key, method, rng, progress)
-        attacked = AttackedGraph(
-            original=graph, release=both.release, numbers=both.numbers, method=method
-        )
-        found = [each.run(attacked, rng=rng, progress=progress) for each in wanted]
+        if isinstance(reading.content, Network):
+            found = _attack_network(reading.content, opened, key, wanted if attacks else ())
+        else:
+            both = _release(graph, opened, key, method, rng, progress)
+            attacked = AttackedGraph(
+                original=graph, release=both.release, numbers=both.numbers, method=method
+            )
+            found = [each.run(attacked, rng=rng, progress=progress) for each in wanted]
     messages.note_ignored(reading, original)
     if release is not None and opened is not None:
         messages.note_ignored(opened.reading, release)
     if exposed is not None:
         _write_candidates(graph, found, exposed, overwrite=outputs.overwrite)
     blocks = [block for each in found for block in each.blocks()]
-    outputs.write_report(lambda: Document(say("cli.graph.attacks"), f"{graph}.", blocks))
+    about = str(reading.content)
+    outputs.write_report(lambda: Document(say("cli.graph.attacks"), f"{about}.", blocks))
     outputs.show(
         lambda: [each.as_dict() for each in found],
         lambda: _show(found),
         found[-1],
         candidates=exposed,
     )
+
+
+def _attack_network(
+    network: Network,
+    opened: OpenedRelease | None,
+    key: Path | None,
+    wanted: Sequence[AttackMethod[Any]],
+) -> list[AttackResult]:
+    """By degree profiles, and by refinement of the simple graph below."""
+    from celosia.graphs import attacks
+    from celosia.graphs.attacks.structural import ByDegree, ByRefinement
+    from celosia.graphs.matching import match_networks
+    from celosia.graphs.networks import profile_attack
+    from celosia.graphs.networks.method import refusal
+
+    release, numbers = network, None
+    if opened is not None:
+        release, numbers = match_networks(network, opened, key=key)
+    found: list[AttackResult] = []
+    for each in wanted or (ByDegree(), ByRefinement()):
+        if isinstance(each, ByDegree):
+            found.append(profile_attack(network, release, numbers=numbers))
+        elif isinstance(each, ByRefinement):
+            below = network.simple, release.simple
+            found.append(attacks.refinement(*below, rounds=each.rounds, numbers=numbers))
+        else:
+            raise refusal(each.method_name, network.kinds)
+    return found
 
 
 def _method(

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from celosia.cli import console, options
 from celosia.cli.frame import JsonOutputs
 from celosia.cli.graph import messages
 from celosia.cli.graph.input_options import GraphFile, Rules
 from celosia.core.messages import Message, say
+
+if TYPE_CHECKING:
+    from celosia.graphs import Graph, Network
+    from celosia.graphs.attacks import GraphAttack
 
 
 def info(
@@ -31,9 +35,9 @@ def info(
 
     with outputs.working(None) as progress:
         reading = rules.read(graph, progress)
-        read = reading.graph
+        read = reading.simple
         found = measure(read, rng=source(seed), progress=progress)
-        results = [attacks.degree(read, read), attacks.refinement(read, read, rounds=2)]
+        results = [_by_degree(reading.content), attacks.refinement(read, read, rounds=2)]
         if read.order <= MOST_NEIGHBOURHOODS:
             results.append(attacks.neighbourhood(read, read, progress=progress))
     messages.note_ignored(reading, graph, changes=False)  # the result says how the file was read
@@ -60,6 +64,16 @@ def info(
     )
 
 
+def _by_degree(content: Graph | Network) -> GraphAttack:
+    """Whom degrees expose when only names are removed; of a network its profiles."""
+    from celosia.graphs import Network, attacks
+    from celosia.graphs.networks import profile_attack
+
+    if isinstance(content, Network):
+        return profile_attack(content, content)
+    return attacks.degree(content, content)
+
+
 def methods(as_json: options.AsJson = False) -> None:
     """List the graph methods with their parameters.
 
@@ -70,14 +84,16 @@ def methods(as_json: options.AsJson = False) -> None:
     `celosia graph methods --json`
     """
     from celosia.core.methods import parameters
-    from celosia.graphs.method import makes
+    from celosia.graphs.method import makes, takes
     from celosia.graphs.method import methods as known
+    from celosia.graphs.networks.network import KINDS
 
     listed = [
         {
             "method": name,
             "summary": Message(f"methods.{name}.summary"),
             "makes": makes(kind).__name__,
+            "takes": takes(kind),
             "parameters": {each.name: each.default for each in parameters(kind)},
             "needs": [each.name for each in parameters(kind) if each.is_required],
         }
@@ -95,3 +111,4 @@ def methods(as_json: options.AsJson = False) -> None:
         ]
         shown = ", ".join(written) or Message("cli.word.none")
         console.show(say("cli.graph.parameters", parameters=shown))
+        console.show(say("cli.graph.takes", kinds=[KINDS[one] for one in each["takes"]]))

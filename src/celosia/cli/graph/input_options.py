@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 GraphFile = Annotated[
     Path,
     typer.Argument(
-        help="The graph: an edge list (.edges, .txt, .csv, .tsv), GraphML, GML, Pajek (.net) or "
-        "JSON; also packed (.gz)."
+        help="The graph: an edge list (.edges, .txt, .csv, .tsv), GraphML, GML, Pajek (.net), "
+        "JSON, METIS (.graph), MatrixMarket (.mtx), GEXF or KONECT (out.*); also packed (.gz)."
     ),
 ]
 KeyFile = Annotated[Path | None, "--key", "The key file that `celosia graph publish --key` wrote."]
@@ -50,6 +50,7 @@ class DirectionRule(StrEnum):
 
     UNDIRECT = "undirect"
     MUTUAL = "mutual"
+    KEEP = "keep"
     REFUSE = "refuse"
 
 
@@ -65,12 +66,28 @@ class Rules:
     )
     repeated: Annotated[RepeatedEdgeRule, "How to treat repeated edges."] = RepeatedEdgeRule.MERGE
     directed: Annotated[
-        DirectionRule, "How to treat directions: drop them, keep only mutual edges, or refuse."
+        DirectionRule,
+        "How to treat directions: drop them, keep only mutual edges, keep them all, or refuse.",
     ] = DirectionRule.UNDIRECT
+    weight: Annotated[
+        str | None, "--weight COLUMN", "Edge attribute to keep as a weight; repeated edges add up."
+    ] = None
+    time: Annotated[
+        str | None, "--time COLUMN", "Edge attribute to keep as a time, cut into snapshots."
+    ] = None
+    snapshots: Annotated[
+        int | None, "With --time: how many snapshots of equal length. Default: 4."
+    ] = None
+    bipartite: Annotated[
+        bool,
+        "--bipartite",
+        "Keep two sides: the two columns of an edge list, or what the edges show.",
+    ] = False
     format_name: Annotated[
         str | None,
         "--format",
-        "edges, csv, tsv, graphml, gml, pajek or json. Default: from the file name.",
+        "edges, csv, tsv, graphml, gml, pajek, json, metis, mtx, gexf or konect. Default: from the "
+        "file name.",
     ] = None
     header: Annotated[
         bool | None,
@@ -88,6 +105,10 @@ class Rules:
             loops=self.loops.value,
             repeated=self.repeated.value,
             directed=self.directed.value,
+            weight=self.weight,
+            time=self.time,
+            snapshots=self.snapshots,
+            bipartite=self.bipartite,
             vertices=self.vertices,
             header=self.header,
             progress=progress,

@@ -70,7 +70,7 @@ def show_utility(found: GraphUtility, *, matched: bool) -> None:
         say("cli.graph.whole_graph"),
         console.columns("", "original", "release", "difference"),
         [
-            [WORDS[name], str(value), str(after[name]), str(moved[name])]
+            [WORDS[name], str(value), str(after[name]), moved[name].signed()]
             for name, value in found.before.items()
         ],
     )

@@ -55,7 +55,7 @@ def publish(
     drop_edge_attributes: Annotated[
         bool,
         "--drop-edge-attributes",
-        "Leave out edge attributes (weights, times): no method protects them.",
+        "Leave out edge attributes (weights, times) that are not kept by --weight and --time.",
     ] = False,
     no_assess: Annotated[bool, "--no-assess", "Do not attack or measure the release."] = False,
     seed: options.Seed = None,
@@ -64,7 +64,8 @@ def publish(
 
     With several methods, only the guarantee of the last one holds. Vertex attributes are left out
     unless a recipe masks them. A graph with edge attributes is refused unless --drop-edge-
-    attributes leaves them out.
+    attributes leaves them out. Directions, weights, times and two sides are kept by --directed
+    keep, --weight, --time and --bipartite, for the methods that protect them.
 
     **Examples**
 
@@ -79,6 +80,8 @@ def publish(
     `celosia graph publish friends.graphml --k-degree 5 --attributes recipe.toml -o safe.graphml`
 
     `celosia graph publish calls.csv --k-degree 5 --drop-edge-attributes -o safe.edges`
+
+    `celosia graph publish calls.csv --k-degree 5 --directed keep --weight minutes --time day`
     """
     from celosia.core.randomness import source
     from celosia.graphs.options import GraphPublishOptions
@@ -101,7 +104,7 @@ def publish(
     with ExitStack() as files:  # the key takes its name only with the release
         if key is not None and release.key is not None:
             files.enter_context(
-                write_key(reading.graph, release.key, key, overwrite=outputs.overwrite)
+                write_key(reading.content, release.key, key, overwrite=outputs.overwrite)
             )
         outputs.save(release)
     if key is not None:
@@ -154,6 +157,8 @@ def _show(release: GraphRelease, reading: ReadResult, output: Path | None) -> No
     if account.attacks:
         title = say("cli.graph.found_in_world" if account.world else "cli.graph.found")
         _show_before_after(title, account.before, account.attacks)
+    if account.network is not None:
+        console.show(str(account.network))
     if account.utility is not None:
         console.show(
             say(

@@ -22,6 +22,7 @@ from celosia.graphs.attacks.links import (
     simulated_posterior,
 )
 from celosia.graphs.attacks.method import ATTACKS, AttackedGraph, AttackMethod, attack_from_text
+from celosia.graphs.attacks.percolation import ByPercolation, percolation
 from celosia.graphs.attacks.propagation import ByPropagation, Propagation, propagation
 from celosia.graphs.attacks.result import GraphAttack, candidate_sizes, classes, groups
 from celosia.graphs.attacks.structural import (
@@ -44,6 +45,7 @@ __all__ = [
     "ByHubs",
     "ByLinks",
     "ByNeighbourhood",
+    "ByPercolation",
     "ByPlantedAccounts",
     "ByPropagation",
     "ByRefinement",
@@ -65,6 +67,7 @@ __all__ = [
     "link_prediction",
     "neighbourhood",
     "neighbourhood_classes",
+    "percolation",
     "plant",
     "propagation",
     "recover",

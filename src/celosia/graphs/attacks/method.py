@@ -51,6 +51,7 @@ ATTACKS: Mapping[str, type[AttackMethod[Any]]] = ClassesByName(
         "active": "active.ByPlantedAccounts",
         "links": "links.ByLinks",
         "propagation": "propagation.ByPropagation",
+        "percolation": "percolation.ByPercolation",
     },
 )
 """The attacks by their names."""

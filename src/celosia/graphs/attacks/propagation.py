@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,14 @@ THRESHOLD = 0.5
 
 _MOST_ROUNDS = 50
 
+Way = Literal["propagation", "percolation"]
+
+_HEADINGS = {
+    "propagation": Message("graphs.report.propagation"),
+    "percolation": Message("graphs.report.percolation"),
+}
+_LINES = {"propagation": "graphs.attack.propagation", "percolation": "graphs.attack.percolation"}
+
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
 class Propagation:
@@ -39,6 +47,8 @@ class Propagation:
     """Vertices that are in both graphs and were not matched."""
     exposed: NDArray[np.int64]
     """The vertices of the first graph that were matched with themselves."""
+    way: Way = "propagation"
+    """How matches spread."""
 
     @property
     def share_correct(self) -> float:
@@ -55,7 +65,7 @@ class Propagation:
     def as_dict(self, *, limit: int = 100) -> dict[str, Any]:
         """Plain values for JSON; exposed vertices by number, no more than `limit`."""
         return {
-            "name": "propagation",
+            "name": self.way,
             "seeds": int(self.seeds.size),
             "correct": self.correct,
             "wrong": self.wrong,
@@ -68,7 +78,7 @@ class Propagation:
     def blocks(self) -> list[Block]:
         """The attack as parts of a report."""
         return [
-            Heading(say("graphs.report.propagation"), level=3),
+            Heading(str(_HEADINGS[self.way]), level=3),
             Paragraph(sentence(str(self))),
             Table(
                 [say("graphs.report.match"), say("graphs.report.vertices")],
@@ -92,7 +102,7 @@ class Propagation:
 
     def __str__(self) -> str:
         return say(
-            "graphs.attack.propagation",
+            _LINES[self.way],
             seeds=self.seeds.size,
             correct=self.correct,
             wrong=self.wrong,
@@ -159,10 +169,7 @@ def propagation(
     """
     from celosia.graphs.attacks._kernels import spread
 
-    truth = checked_truth(known, release, numbers)
-    chosen = np.unique(checked_targets(known, seeds))
-    if chosen.size == 0 or truth[chosen].min() < 0:
-        raise InputError("CEL-G410")
+    truth, chosen = known_seeds(known, release, seeds, numbers)
     matched = np.full(known.order, -1, dtype=np.int64)
     taken = np.full(release.order, -1, dtype=np.int64)
     matched[chosen], taken[truth[chosen]] = truth[chosen], chosen
@@ -171,6 +178,22 @@ def propagation(
         progress(Step(Message("graphs.stage.spread"), turn))
         if not spread(*graphs, rng.permutation(known.order), matched, taken, float(threshold)):
             break
+    return judge(matched, truth, chosen, way="propagation")
+
+
+def known_seeds(
+    known: Graph, release: Graph, seeds: Iterable[int], numbers: Numbers | None
+) -> tuple[Numbers, Numbers]:
+    """Where each vertex is in the release, and the seeds."""
+    truth = checked_truth(known, release, numbers)
+    chosen = np.unique(checked_targets(known, seeds))
+    if chosen.size == 0 or truth[chosen].min() < 0:
+        raise InputError("CEL-G410")
+    return truth, chosen
+
+
+def judge(matched: Numbers, truth: Numbers, chosen: Numbers, *, way: Way) -> Propagation:
+    """What was found, by the truth; seeds count for nothing."""
     judged = truth >= 0
     judged[chosen] = False
     right = judged & (matched == truth)
@@ -182,4 +205,5 @@ def propagation(
         wrong=int(wrong.sum()),
         unmatched=int((judged & (matched < 0)).sum()),
         exposed=np.flatnonzero(right),
+        way=way,
     )

@@ -66,7 +66,7 @@ class GraphAttack:
 
     @property
     def smallest(self) -> int:
-        """The least number of candidates that a target has; 0 if it has none."""
+        """The least number of candidates of a target; 0 if nothing released looks as it did."""
         return int(self.sizes.min()) if self.sizes.size else 0
 
     @property
@@ -122,8 +122,10 @@ class GraphAttack:
         ]
 
     def __str__(self) -> str:
+        none = int(np.count_nonzero(self.sizes == 0))
         return say(
-            "graphs.attack.line",
+            "graphs.attack.line_none" if none else "graphs.attack.line",
+            none=none,
             name=self.name,
             exposed=self.exposed.size,
             targets=int(self.targets.size),

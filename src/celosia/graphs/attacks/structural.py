@@ -177,7 +177,9 @@ def neighbourhood(
     True
     """
     progress(Step(Message("graphs.stage.compare"), 0, 1))
-    codes, undecided = neighbourhood_classes(original, release, progress=progress)
+    graphs = (original,) if release is original else (original, release)
+    codes, undecided = neighbourhood_classes(*graphs, progress=progress)
+    codes = codes if len(codes) == 2 else codes * 2
     return attack_by_classes(
         codes,
         checked_targets(original, targets),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
-from xml.parsers import expat
 from xml.sax.saxutils import escape, quoteattr
 
 import polars as pl
@@ -14,6 +13,7 @@ from celosia.core.errors import InputError
 from celosia.core.messages import Message
 from celosia.graphs.formats.parsed_graph import GraphBuilder, ParsedGraph, Value, malformed
 from celosia.graphs.formats.records import records
+from celosia.graphs.formats.xml_reader import XmlReader
 from celosia.graphs.graph import Graph
 
 _NUMBERS = {"int": int, "long": int, "float": float, "double": float}
@@ -24,47 +24,26 @@ _IGNORED = ("hyperedge", "port", "endpoint")
 def read_graphml(data: bytes, path: Path) -> ParsedGraph:
     """The first graph of a GraphML file; document types and entities are refused unread."""
     reader = _Reader(path)
-    parser = expat.ParserCreate(namespace_separator=" ")
-    parser.buffer_text = True
-    parser.StartElementHandler = reader.start
-    parser.EndElementHandler = reader.end
-    parser.CharacterDataHandler = reader.text
-    parser.StartDoctypeDeclHandler = parser.EntityDeclHandler = reader.refuse
-    reader.parser = parser
-    try:
-        parser.Parse(data, True)
-    except expat.ExpatError as error:
-        raise malformed(path, error.lineno, "CEL-G003.broken_xml") from None
-    except (LookupError, ValueError):  # raised by Python's part of the parser
-        raise malformed(path, 1, "CEL-G003.unknown_encoding") from None
+    reader.parse(data)
     if not reader.graphs:
         raise malformed(path, 1, "CEL-G003.no_graph_element")
     return reader.builder.finish()
 
 
-class _Reader:
+class _Reader(XmlReader):
     """Follows the tags: keys first, then vertices and edges with their data."""
 
     def __init__(self, path: Path) -> None:
-        self.path = path
+        super().__init__(path)
         self.builder = GraphBuilder(path)
         self.graphs = 0
-        self.parser: expat.XMLParserType
         self._directed = False
         self._keys: dict[str, tuple[str, str]] = {}
         self._defaults: dict[str, dict[str, Value]] = {"node": {}, "edge": {}}
-        self._open: list[str] = []
         self._things: list[tuple[str, dict[str, str], dict[str, Value], int]] = []
         self._key = ""
-        self._text = ""
 
-    def refuse(self, *_: object) -> None:
-        raise InputError("CEL-G010", path=self.path)
-
-    def start(self, tag: str, given: dict[str, str]) -> None:
-        name = tag.rpartition(" ")[2]
-        self._open.append(name)
-        line = self.parser.CurrentLineNumber
+    def start(self, name: str, given: dict[str, str], line: int) -> None:
         if name == "key":
             self._key = given.get("id", "")
             self._keys[self._key] = given.get("attr.name", self._key), given.get("attr.type", "")
@@ -81,14 +60,8 @@ class _Reader:
             self._key = given.get("key", "")
         elif name in _IGNORED:
             self.builder.ignore(f"<{name}>")
-        self._text = ""
 
-    def text(self, part: str) -> None:
-        self._text += part
-
-    def end(self, tag: str) -> None:
-        name = self._open.pop()
-        line = self.parser.CurrentLineNumber
+    def end(self, name: str, line: int) -> None:
         if name in ("data", "default") and self._things:
             attribute, value = self._value(line)
             kind, given, values, _ = self._things[-1]
@@ -126,7 +99,7 @@ class _Reader:
 
     def _value(self, line: int) -> tuple[str, Value]:
         name, kind = self._keys.get(self._key, (self._key, ""))
-        text = self._text
+        text = self.text
         try:
             if kind in _NUMBERS:
                 return name, _NUMBERS[kind](text)

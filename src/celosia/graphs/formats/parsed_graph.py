@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
 from celosia.core.messages import Message
-from celosia.core.numbers import real
+from celosia.core.numbers import real, whole
 from celosia.frames.columns import parse
 from celosia.graphs.graph import Graph
 
@@ -189,7 +189,7 @@ def utf8(data: bytes, path: Path) -> str:
 
 LoopRule = Literal["drop", "refuse"]
 RepeatedEdgeRule = Literal["merge", "refuse"]
-DirectionRule = Literal["undirect", "mutual", "refuse"]
+DirectionRule = Literal["undirect", "mutual", "keep", "refuse"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -201,19 +201,36 @@ class Rules:
     repeated: RepeatedEdgeRule = "merge"
     """The same edge again: one remains, with the attributes of its first record."""
     directed: DirectionRule = "undirect"
-    """Edges with a direction: `undirect` forgets it, `mutual` keeps pairs that point both ways."""
+    """Edges with a direction: `undirect` forgets it, `mutual` keeps pairs that point both ways,
+    `keep` keeps all directions."""
+    weight: str | None = None
+    """The edge attribute that is a weight, and is kept; repeated edges add theirs up."""
+    time: str | None = None
+    """The edge attribute that is a time: edges are cut into snapshots of equal length."""
+    snapshots: int | None = None
+    """How many snapshots; 4 where there is a time and no number."""
+    bipartite: bool = False
+    """Whether the vertices have two sides, and edges join one with the other only."""
 
     def __post_init__(self) -> None:
         allowed = {"loops": LoopRule, "repeated": RepeatedEdgeRule, "directed": DirectionRule}
-        for each in fields(self):
-            value = getattr(self, each.name)
-            if value not in get_args(allowed[each.name]):
+        for name, kind in allowed.items():
+            value = getattr(self, name)
+            if value not in get_args(kind):
                 raise InputError(
-                    "CEL-G002.unknown_rule",
-                    rule=each.name,
-                    value=value,
-                    allowed=get_args(allowed[each.name]),
+                    "CEL-G002.unknown_rule", rule=name, value=value, allowed=get_args(kind)
                 )
+        number = 1 if self.snapshots is None else whole(self.snapshots)
+        if number is None or number < 1 or (self.snapshots is not None and self.time is None):
+            raise InputError("CEL-G002.snapshots")
+        sided = self.bipartite and self.directed == "keep"
+        if self.keeps and (self.directed == "mutual" or sided):
+            raise InputError("CEL-G002.together", directed=self.directed)
+
+    @property
+    def keeps(self) -> bool:
+        """Whether anything is kept that a simple graph has no place for."""
+        return self.directed == "keep" or self.bipartite or bool(self.weight or self.time)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -235,11 +252,7 @@ class Counts:
 def simplify(parsed: ParsedGraph, rules: Rules) -> tuple[Graph, Counts]:
     """A simple undirected graph, and what was done to get there."""
     order = len(parsed.names)
-    if not order:
-        raise InputError("CEL-G009.no_vertex")
-    _refuse(rules.directed == "refuse", "CEL-G008", parsed.directed)
-    loop = parsed.sources == parsed.targets
-    _refuse(rules.loops == "refuse", "CEL-G006", loop)
+    loop = check_records(parsed, rules)
     keep = np.flatnonzero(~loop) if loop.any() else None
     sources, targets, directed = (
         each if keep is None else each[keep]
@@ -251,7 +264,7 @@ def simplify(parsed: ParsedGraph, rules: Rules) -> tuple[Graph, Counts]:
     wanted = parsed.edge_attributes is not None or bool(directed.any())
     sorted_arcs, places = _firsts(arcs, places=wanted)
     repeated = len(arcs) - len(sorted_arcs)
-    _refuse(rules.repeated == "refuse", "CEL-G007", np.arange(repeated) >= 0)
+    refuse_records(rules.repeated == "refuse", "CEL-G007", np.arange(repeated) >= 0)
     both = one_way = 0
     keys = sorted_arcs
     if places is not None and directed.any():
@@ -267,7 +280,7 @@ def simplify(parsed: ParsedGraph, rules: Rules) -> tuple[Graph, Counts]:
         keys = keys[~single] if rules.directed == "mutual" else keys
         places = places[chosen]
     graph = Graph.from_keys(
-        keys, order=order, labels=_labels(parsed.names), attributes=parsed.attributes
+        keys, order=order, labels=labels_of(parsed.names), attributes=parsed.attributes
     )
     differing = 0
     if parsed.edge_attributes is not None and places is not None:
@@ -283,6 +296,16 @@ def simplify(parsed: ParsedGraph, rules: Rules) -> tuple[Graph, Counts]:
         differing=differing,
     )
     return graph, counts
+
+
+def check_records(parsed: ParsedGraph, rules: Rules) -> NDArray[np.bool_]:
+    """Which records are loops; refuse what the rules refuse."""
+    if not len(parsed.names):
+        raise InputError("CEL-G009.no_vertex")
+    refuse_records(rules.directed == "refuse", "CEL-G008", parsed.directed)
+    loop: NDArray[np.bool_] = parsed.sources == parsed.targets
+    refuse_records(rules.loops == "refuse", "CEL-G006", loop)
+    return loop
 
 
 def _differing(
@@ -317,13 +340,14 @@ def _firsts(
     return ranked[first], None if order is None else order[first]
 
 
-def _labels(names: pl.Series) -> pl.Series | None:
+def labels_of(names: pl.Series) -> pl.Series | None:
     """The names, unless they are the numbers that the vertices have anyway."""
     if names.dtype == pl.Int64 and np.array_equal(names.to_numpy(), np.arange(len(names))):
         return None
     return names
 
 
-def _refuse(asked: bool, code: str, found: NDArray[np.bool_]) -> None:
+def refuse_records(asked: bool, code: str, found: NDArray[np.bool_]) -> None:
+    """Refuse records that were found, where that was asked for."""
     if asked and found.any():
         raise InputError(code, count=int(found.sum()))

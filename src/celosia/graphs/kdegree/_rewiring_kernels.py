@@ -93,6 +93,19 @@ def rotate(
 
 
 @njit(cache=True, nogil=True)
+def delete_between(edges: Vertices, places: Whole, left: Whole) -> Flags:
+    """Which edges go, in the order of `places`: those whose ends both have some `left` to lose."""
+    gone = np.zeros(len(edges), dtype=np.bool_)
+    for place in places:
+        one, other = edges[place, 0], edges[place, 1]
+        if left[one] > 0 and left[other] > 0:
+            left[one] -= 1
+            left[other] -= 1
+            gone[place] = True
+    return gone
+
+
+@njit(cache=True, nogil=True)
 def _replace(row: Vertices, old: int | np.int64, new: int | np.int64) -> None:
     for place in range(len(row)):
         if row[place] == old:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -122,55 +123,90 @@ def microaggregated_degrees(degrees: NDArray[np.int64], k: int) -> NDArray[np.in
     Reference: Casas-Roma, Herrera-Joancomarti, Torra 2017, k-degree anonymity and edge selection.
     """
     check_k(k, len(degrees))
-    groups = optimal_groups(degrees, k)
-    sizes = np.bincount(groups)
-    totals = np.zeros(len(sizes), dtype=np.int64)
-    np.add.at(totals, groups, degrees)
-    low, rest = np.divmod(totals, sizes)
-    # Rounding up instead of down: one more for the degrees up to `low`, one less for the others.
-    above = np.bincount(groups[degrees > low[groups]], minlength=len(sizes))
-    extra = sizes - 2 * above
-    open_groups = np.flatnonzero(rest)
-    up = np.zeros(len(sizes), dtype=np.int64)
-    if open_groups.size * int(sizes[open_groups].sum()) > _WORK:
-        nearest = 2 * rest > sizes
-        by_cost = np.argsort(np.abs(extra[open_groups]), kind="stable")
-        open_groups, settled = np.split(open_groups[by_cost], [_FREE])
-        up[settled] = nearest[settled]
-        open_groups.sort()
-    wanted = int(rest.sum() - (up * sizes).sum())
-    up[_rounded_up(sizes[open_groups], extra[open_groups], wanted, open_groups, k)] = 1
-    return np.asarray((low + up)[groups], dtype=np.int64)
-
-
-def _rounded_up(
-    sizes: NDArray[np.int64],
-    extra: NDArray[np.int64],
-    wanted: int,
-    names: NDArray[np.int64],
-    k: int,
-) -> NDArray[np.int64]:
-    """The groups to round up: sizes with a sum near `wanted`, of the same parity."""
-    from celosia.graphs.kdegree._sequence_kernels import cheapest_sums
-
-    kinds = np.unique(sizes)
-    members = [np.flatnonzero(sizes == kind) for kind in kinds]
-    members = [each[np.argsort(extra[each], kind="stable")] for each in members]
-    costs = [np.concatenate([[0], np.cumsum(extra[each])]) for each in members]
-    starts = np.cumsum([0, *(len(each) for each in costs)])
-    flat = np.concatenate(costs) if costs else np.empty(0)
-    top = int(sizes.sum())
-    best, taken = cheapest_sums(
-        kinds.astype(np.int64), starts.astype(np.int64), flat.astype(np.int64), top
-    )
-    sums = np.flatnonzero(best < 2**62)
-    sums = sums[(sums - wanted) % 2 == 0]
+    rounding = Rounding.of(degrees, optimal_groups(degrees, k))
+    sums = rounding.sums
+    sums = sums[sums % 2 == 0]
     if not sums.size:
         raise PrivacyError("CEL-G103", k=k)
-    chosen = int(sums[np.lexsort((best[sums], np.abs(sums - wanted)))[0]])
-    picked = [np.empty(0, dtype=np.int64)]
-    for kind in reversed(range(len(kinds))):
-        count = int(taken[kind, chosen])
-        picked.append(names[members[kind][:count]])
-        chosen -= count * int(kinds[kind])
-    return np.concatenate(picked)
+    return rounding.targets(rounding.nearest(sums, int(degrees.sum())))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rounding:
+    """Groups of vertices, and the sums that their degrees have if each gets its mean, rounded."""
+
+    groups: NDArray[np.int64]
+    sizes: NDArray[np.int64]
+    base: NDArray[np.int64]
+    """The degree of each group before any open one is rounded up."""
+    names: NDArray[np.int64]
+    """The groups that may be rounded either way."""
+    kinds: NDArray[np.int64]
+    """Their distinct sizes, and for each the groups of that size, cheapest first."""
+    members: list[NDArray[np.int64]]
+    best: NDArray[np.int64]
+    """The least change for each number of ends that rounding up brings; 2**62 for none."""
+    taken: NDArray[np.int64]
+
+    @classmethod
+    def of(
+        cls,
+        degrees: NDArray[np.int64],
+        groups: NDArray[np.int64],
+        *,
+        more: NDArray[np.bool_] | None = None,
+    ) -> Rounding:
+        """The roundings of these groups, numbered from 0.
+
+        Groups whose mean is a whole number keep it; those of `more` may get one more all the same.
+        """
+        from celosia.graphs.kdegree._sequence_kernels import cheapest_sums
+
+        sizes = np.bincount(groups)
+        totals = np.zeros(len(sizes), dtype=np.int64)
+        np.add.at(totals, groups, degrees)
+        low, rest = np.divmod(totals, sizes)
+        # Rounding up instead of down: one more for the degrees up to `low`, one less for others.
+        above = np.bincount(groups[degrees > low[groups]], minlength=len(sizes))
+        extra = sizes - 2 * above
+        names = np.flatnonzero(rest if more is None else (rest > 0) | more)
+        base = low.copy()
+        if names.size * int(sizes[names].sum()) > _WORK:
+            by_cost = np.argsort(np.abs(extra[names]), kind="stable")
+            names, settled = np.split(names[by_cost], [_FREE])
+            base[settled] += 2 * rest[settled] > sizes[settled]
+            names.sort()
+        kinds = np.unique(sizes[names]).astype(np.int64)
+        members = [names[sizes[names] == kind] for kind in kinds]
+        members = [each[np.argsort(extra[each], kind="stable")] for each in members]
+        costs = [np.concatenate([[0], np.cumsum(extra[each])]) for each in members]
+        starts = np.cumsum([0, *(len(each) for each in costs)]).astype(np.int64)
+        flat = np.concatenate(costs) if costs else np.empty(0)
+        best, taken = cheapest_sums(kinds, starts, flat.astype(np.int64), int(sizes[names].sum()))
+        return cls(groups, sizes, base, names, kinds, members, best, taken)
+
+    @property
+    def sums(self) -> NDArray[np.int64]:
+        """The sums of all degrees that can be reached."""
+        return np.flatnonzero(self.best < NO_LIMIT) + self._floor
+
+    @property
+    def _floor(self) -> int:
+        return int((self.base * self.sizes).sum())
+
+    def cost(self, sums: NDArray[np.int64]) -> NDArray[np.int64]:
+        """How far degrees change for each of these sums, beyond rounding down."""
+        return self.best[sums - self._floor]
+
+    def nearest(self, sums: NDArray[np.int64], wanted: int) -> int:
+        """The sum nearest to the wanted one, then the one of least change."""
+        return int(sums[np.lexsort((self.cost(sums), np.abs(sums - wanted)))[0]])
+
+    def targets(self, total: int) -> NDArray[np.int64]:
+        """A degree for each vertex, with this sum."""
+        left, made = total - self._floor, self.base.copy()
+        for kind in reversed(range(len(self.kinds))):
+            count = int(self.taken[kind, left])
+            made[self.members[kind][:count]] += 1
+            left -= count * int(self.kinds[kind])
+        return np.asarray(made[self.groups], dtype=np.int64)

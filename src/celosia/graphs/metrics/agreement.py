@@ -165,7 +165,7 @@ def mutual_information(one: Groups, other: Groups) -> float:
     """
     both = _both(one, other)
     overlaps, first, second = _overlaps(one, other)
-    if not both:
+    if np.array_equal(one[:both], other[:both]):  # to the last digit, whatever logarithms do
         return 1.0
     sizes = [np.bincount(each[:both]) / both for each in (one, other)]
     spread = sum(-float(np.sum(share[share > 0] * np.log(share[share > 0]))) for share in sizes)

@@ -47,8 +47,8 @@ def cores() -> int:
     return os.cpu_count() or 1
 
 
-MOST_STEPS = 400_000_000
-"""Steps over edges and vertices, about five seconds: up to this all vertices are sources."""
+MOST_STEPS = 150_000_000
+"""Steps over edges and vertices, some seconds: up to this all vertices are sources."""
 
 FEWEST_SOURCES = 4 * BATCHES
 

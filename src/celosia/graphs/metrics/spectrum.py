@@ -21,6 +21,8 @@ SMALL = 400
 
 _TOLERANCE = 1e-6
 _ROUNDS = 200
+_RESTARTS = 40
+"""Rounds of some twenty products each; graphs with hubs need fewer than ten."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,7 +74,7 @@ def _exact(edges: NDArray[np.int64], order: int) -> Spectrum:
 
 def _iterate(edges: NDArray[np.int64], order: int, start: NDArray[np.float64] | None) -> Spectrum:
     from scipy import sparse
-    from scipy.sparse.linalg import eigsh, lobpcg
+    from scipy.sparse.linalg import lobpcg
 
     ends = edges.T
     places = np.concatenate([ends[0], ends[1]]), np.concatenate([ends[1], ends[0]])
@@ -81,10 +83,14 @@ def _iterate(edges: NDArray[np.int64], order: int, start: NDArray[np.float64] | 
     if start is None:
         # Any vector will do that is not orthogonal to the answer; this one repeats itself never.
         start = np.stack([np.ones(order), np.cos(np.arange(order) * 2.0**0.5)])
-    values, vectors = eigsh(adjacency, k=1, which="LA", v0=start[0], tol=_TOLERANCE)
     degrees = laplacian.diagonal()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # steering needs the direction only
+        values, vectors = _greatest(adjacency, 1, start[0], _TOLERANCE)
+        if not values.size:  # many eigenvalues are nearly alike: any vector near them will do
+            values, vectors = lobpcg(
+                adjacency, start[0][:, None], tol=_TOLERANCE, maxiter=_ROUNDS, largest=True
+            )
         slow, shapes = lobpcg(
             laplacian,
             start[1][:, None],
@@ -99,6 +105,24 @@ def _iterate(edges: NDArray[np.int64], order: int, start: NDArray[np.float64] | 
     )
 
 
+def _greatest(
+    matrix: Any, count: int, start: NDArray[np.float64], tolerance: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The greatest eigenvalues with their vectors; of rings and grids only those that were found.
+
+    There eigenvalues lie so near each other that no number of rounds tells them apart.
+    """
+    from scipy.sparse.linalg import ArpackNoConvergence, eigsh
+
+    try:
+        values, vectors = eigsh(
+            matrix, k=count, which="LA", v0=start, tol=tolerance, maxiter=_RESTARTS
+        )
+    except ArpackNoConvergence as found:
+        values, vectors = found.eigenvalues, found.eigenvectors
+    return values, vectors
+
+
 def _upright(vector: NDArray[np.float64]) -> NDArray[np.float64]:
     """The principal vector with the sign in which no part is negative (Perron, Frobenius)."""
     return vector if vector.sum() >= 0 else -vector
@@ -111,7 +135,7 @@ _LANCZOS = 30
 """Steps of each walk: the exponential is smooth, so few are enough (Ubaru, Chen, Saad 2017)."""
 _TAKEN_OUT = 6
 """Greatest eigenvalues that are computed apart; the others vary little from probe to probe."""
-MOST_STEPS = 400_000_000
+MOST_STEPS = 150_000_000
 """Steps over edges that are spent on closed walks, at least those of four probes."""
 
 _OVERFLOW = 700.0
@@ -191,12 +215,10 @@ def _matrix(graph: Graph) -> Any:
 
 def _sampled_walks(graph: Graph, rng: Source, most_steps: int) -> MetricValue:
     """The mean of e^A along its diagonal, by random signs with the greatest eigenvalues apart."""
-    from scipy.sparse.linalg import eigsh
-
     matrix, order = _matrix(graph), graph.order
-    start = np.ones(order)
-    values, vectors = eigsh(matrix, k=_TAKEN_OUT, which="LA", v0=start, tol=1e-8)
-    if values.max() > _OVERFLOW:
+    values, vectors = _greatest(matrix, _TAKEN_OUT, np.ones(order), 1e-8)
+    vectors = vectors.reshape(order, values.size)
+    if values.max(initial=0.0) > _OVERFLOW:
         return MetricValue(inf, inf)
     steps = _LANCZOS * (order + 2 * graph.size)
     probes = int(np.clip(most_steps // steps, 4, 64))

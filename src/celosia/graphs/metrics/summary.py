@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from celosia.core.errors import InputError
 from celosia.core.messages import Message, say
 from celosia.core.progress import Progress, silent
-from celosia.core.randomness import Seeded, Source
+from celosia.core.randomness import Seeded, Source, System
 from celosia.core.report import Block, Heading, KeyFigure, KeyFigures, Notice, Paragraph, Table
 from celosia.graphs.graph import Graph
 from celosia.graphs.metrics import agreement
@@ -96,7 +96,7 @@ class GraphUtility:
 
     @property
     def errors(self) -> dict[str, MetricValue]:
-        """How far each number of the whole graph moved."""
+        """How far each number of the whole graph moved, with its sign: below 0 it fell."""
         after = dict(self.after.items())
         return {name: value.difference(after[name]) for name, value in self.before.items()}
 
@@ -137,19 +137,23 @@ class GraphUtility:
             distance_after=self.after.average_distance,
             transitivity_before=self.before.transitivity,
             transitivity_after=self.after.transitivity,
-            eigenvalue=self.errors["largest_eigenvalue"],
+            eigenvalue=self.errors["largest_eigenvalue"].signed(),
             communities=self.communities_information,
         )
 
 
 def measure(
-    graph: Graph, *, rng: Source, most_steps: int = MOST_STEPS, progress: Progress = silent
+    graph: Graph,
+    *,
+    rng: Source | None = None,
+    most_steps: int = MOST_STEPS,
+    progress: Progress = silent,
 ) -> GraphMetrics:
     """The numbers of one graph.
 
     Args:
         graph: any graph; one in several parts too.
-        rng: where samples and the order of visits come from.
+        rng: where samples come from, the entropy of the system if not given.
         most_steps: how much walking is affordable; beyond it paths start from a sample.
         progress: called now and then.
 
@@ -158,7 +162,7 @@ def measure(
     >>> print(found.average_distance, found.diameter, found.largest_eigenvalue)
     1.91667 3 3.04652
     """
-    return _describe(graph, rng, most_steps, progress).metrics
+    return _describe(graph, System() if rng is None else rng, most_steps, progress).metrics
 
 
 def compare(
@@ -240,7 +244,8 @@ def _describe(graph: Graph, rng: Source, most_steps: int, progress: Progress) ->
     sources = sources_of(graph, rng, most_steps=most_steps)
     between = betweenness(graph, sources=sources, progress=progress)
     far = distances(graph, sources=sources, progress=progress)
-    parts = communities(graph, rng=rng, progress=progress)
+    # One order of visits for all: a graph has one modularity, whoever measures it.
+    parts = communities(graph, rng=Seeded(VISITS), progress=progress)
     waves = spectral_metrics(graph, rng=rng, most_steps=most_steps, progress=progress)
     corners = clustering(graph)
     others = max(graph.order - 1, 1)
@@ -270,6 +275,12 @@ def _describe(graph: Graph, rng: Source, most_steps: int, progress: Progress) ->
     }
     return _GraphDescription(metrics, vectors, parts)
 
+
+VISITS = 1
+"""The seed of the order in which communities are sought: no secret, and nothing is drawn by it."""
+
+SAMPLED = ("average_distance", "harmonic_distance", "diameter", "subgraph_centrality")
+"""What comes from a sample of a large graph; the others are exact, or an iteration with a bound."""
 
 WORDS = {
     "order": Message("graphs.metric.vertices"),
@@ -308,7 +319,7 @@ def _blocks(found: GraphUtility) -> list[Block]:
     """Tables of the graph before and after."""
     facts = found.as_dict()
     made: list[Block] = [Heading(say("graphs.report.kept_title")), _cards(found)]
-    if any(not value.is_exact for _, value in found.before.items()):
+    if any(not value.is_exact for name, value in found.before.items() if name in SAMPLED):
         made.append(Notice(say("graphs.report.sampled")))
         if found.is_simulation:
             made.append(Notice(say("graphs.report.seeded")))
@@ -323,7 +334,7 @@ def _blocks(found: GraphUtility) -> list[Block]:
                 say("graphs.report.difference"),
             ],
             [
-                [str(WORDS[name]), str(value), str(after[name]), str(moved[name])]
+                [str(WORDS[name]), str(value), str(after[name]), moved[name].signed()]
                 for name, value in found.before.items()
             ],
             say("graphs.report.whole_graph"),

@@ -30,8 +30,16 @@ class MetricValue:
         return self.error == 0
 
     def difference(self, other: MetricValue) -> MetricValue:
-        """How far two numbers are apart; their errors add up."""
-        return MetricValue(abs(self.value - other.value), self.error + other.error)
+        """How far it is from this number to another, with its sign; their errors add up."""
+        return MetricValue(other.value - self.value, self.error + other.error)
+
+    def signed(self) -> str:
+        """The number with its sign, also where it is positive.
+
+        >>> MetricValue(2.5).signed(), MetricValue(0.0).signed()
+        ('+2.5', '0')
+        """
+        return f"+{self}" if self.value > 0 else str(self)
 
     def as_dict(self) -> dict[str, float | None]:
         """Plain values for JSON; None where a number is infinite."""
@@ -43,7 +51,9 @@ class MetricValue:
     def __str__(self) -> str:
         if self.is_exact:
             whole = self.value == int(self.value) if isfinite(self.value) else False
-            return f"{self.value:,.0f}" if whole and self.value < 1e15 else f"{self.value:,.6g}"
+            return (
+                f"{self.value:,.0f}" if whole and abs(self.value) < 1e15 else f"{self.value:,.6g}"
+            )
         return f"{self.value:,.6g} ± {'?' if self.error == inf else f'{self.error:.2g}'}"
 
 

@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 
 from celosia.core.errors import InputError
 from celosia.core.messages import LANGUAGES, Language, speaking
 from celosia.core.progress import Progress, Step
+from celosia.graphs.formats.parsed_graph import ParsedGraph, Rules
 from celosia.studio.graphs import drawing as graph_drawing
 from celosia.studio.graphs import model
 from celosia.studio.release_facts import guarantee_facts, write_release
@@ -22,7 +24,7 @@ from celosia.studio.worker import JobProgress
 
 if TYPE_CHECKING:
     from celosia.core.randomness import Source
-    from celosia.graphs import Graph, GraphRelease
+    from celosia.graphs import Graph, GraphRelease, Network
     from celosia.graphs.attacks import GraphAttack
     from celosia.graphs.readers import ReadResult
 
@@ -46,7 +48,7 @@ def prepare(progress: JobProgress, *, folder: str, brought: Brought) -> dict[str
         progress(Step("Making the sample", 0))
         reading = as_graph(model.sample_graph(brought.sample))
     else:
-        reading = _read(progress, work.path(brought.file), brought.shown)
+        reading = _read(progress, work, brought)
     graph = reading.graph
     write(graph, work.path("graph.json"), partial=True)
     progress(Step("Placing the points", 0))
@@ -59,6 +61,7 @@ def prepare(progress: JobProgress, *, folder: str, brought: Brought) -> dict[str
         "ignored": list(reading.ignored),
         "edge_attributes": list(reading.edge_attributes),
         "drop_edge_attributes": False,
+        "network": None if brought.sample is not None else {},
         "drawing": graph_drawing.one(graph, rng=Seeded(LAYOUT)),
         "degrees": graph_drawing.degree_line(graph.degrees),
         "choice": {"method": "k-degree", "parameters": {"k": 3}},
@@ -68,14 +71,55 @@ def prepare(progress: JobProgress, *, folder: str, brought: Brought) -> dict[str
     return about
 
 
-def _read(progress: JobProgress, path: Path, shown: str) -> ReadResult:
-    from celosia.graphs import read
+def _read(progress: JobProgress, work: Work, brought: Brought) -> ReadResult:
+    """An uploaded graph; its records are kept, so that other rules can be chosen later."""
+    from celosia.graphs.readers import parse_file
 
-    with uploaded(path, shown):
-        found = read(path, progress=progress)
+    path = work.path(brought.file)
+    with uploaded(path, brought.shown):
+        parsed = parse_file(path, progress=progress)
+        found = _by_rules(parsed, Rules())
     if found.graph.order < 2 or not found.graph.size:
         raise InputError("CEL-W074")
+    parsed.names.to_frame("vertex").write_parquet(work.path("names.parquet"))
+    ends = {"source": parsed.sources, "target": parsed.targets, "directed": parsed.directed}
+    known = [] if parsed.edge_attributes is None else parsed.edge_attributes.get_columns()
+    table = pl.DataFrame(ends).rename(lambda name: f" {name}").with_columns(known)
+    table.write_parquet(work.path("records.parquet"))
     return found
+
+
+def _by_rules(parsed: ParsedGraph, rules: Rules) -> ReadResult:
+    from celosia.graphs.readers import ReadResult, content_of
+
+    content, counts = content_of(parsed, rules)
+    return ReadResult(
+        content=content,
+        counts=counts,
+        rules=rules,
+        ignored=parsed.ignored,
+        columns=parsed.columns,
+    )
+
+
+def _network(work: Work, asked: Mapping[str, Any]) -> ReadResult:
+    """The records that were brought, with the directions, weights, sides or times kept."""
+    from celosia.graphs.networks.reading import apart
+
+    table = pl.read_parquet(work.path("records.parquet"))
+    known = table.select(name for name in table.columns if not name.startswith(" "))
+    directed = asked.get("directed") == "keep"
+    arcs = table[" directed"].to_numpy()
+    parsed = ParsedGraph(
+        names=pl.read_parquet(work.path("names.parquet"))["vertex"],
+        sources=table[" source"].to_numpy(),
+        targets=table[" target"].to_numpy(),
+        # An edge list says nothing of directions: all its lines have one, if they are kept.
+        directed=arcs | directed if not arcs.any() else arcs,
+        edge_attributes=known if known.width else None,
+    )
+    parsed = apart(parsed) if asked.get("bipartite") and not arcs.any() else parsed
+    return _by_rules(parsed, Rules(**{key: value for key, value in asked.items() if value}))
 
 
 def _reading_texts(reading: ReadResult) -> dict[Language, str]:
@@ -115,6 +159,7 @@ def run(
     choice: Mapping[str, Any],
     seed: int | None = None,
     drop_edge_attributes: bool = False,
+    network: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Publish the graph of a work; files and `result.json` are written to its folder."""
     from celosia.core.randomness import source
@@ -123,15 +168,15 @@ def run(
     from celosia.graphs.run import publish_graph
 
     work = Work.at(folder)
-    reading = _stored(work)
-    graph = reading.graph
+    reading = _network(work, network) if network and any(network.values()) else _stored(work)
+    graph = reading.simple
     method = method_from(choice["method"], choice["parameters"])
     rng = source(seed)
     options = GraphPublishOptions(
         methods=(method,), drop_edge_attributes=drop_edge_attributes, rng=rng
     )
     release = publish_graph(reading, options, progress=stages(progress, choice["method"]))
-    files = _write(graph, release, work.folder)
+    files = _write(reading.content, release, work.folder)
     progress(Step("Placing the points", 0))
     result = {
         "choice": {**choice},
@@ -141,6 +186,7 @@ def run(
         "kept": release.methods[-1].kept,
         "seed": seed,
         "drop_edge_attributes": drop_edge_attributes,
+        "network": dict(network or {}),
         "left_out": release.left_out,
         "attacks": _attacks(release),
         "utility": None if release.account.utility is None else release.account.utility.as_dict(),
@@ -152,7 +198,7 @@ def run(
     return result
 
 
-def _write(graph: Graph, release: GraphRelease, place: Path) -> dict[str, str]:
+def _write(graph: Graph | Network, release: GraphRelease, place: Path) -> dict[str, str]:
     """The release, its certificate, its report and its key, under names of ours."""
     from celosia.graphs.relabelling import write_key
 
@@ -171,10 +217,12 @@ def _write(graph: Graph, release: GraphRelease, place: Path) -> dict[str, str]:
 def _drawn(graph: Graph, release: GraphRelease, place: Path, rng: Source) -> dict[str, Any]:
     """The drawing of both, and both lines of degrees; the release is kept for attacks."""
     from celosia.core.randomness import Seeded
-    from celosia.graphs import GeneralisedGraph, UncertainGraph
+    from celosia.graphs import GeneralisedGraph, Network, UncertainGraph
     from celosia.graphs.metrics.summary import align_vertices
 
     content, spots = release.data, Seeded(LAYOUT)
+    if isinstance(content, Network):
+        content = content.simple
     world_file = place / "world.npz"
     world_file.unlink(missing_ok=True)
     before = graph_drawing.degree_line(graph.degrees)
@@ -198,7 +246,13 @@ def _drawn(graph: Graph, release: GraphRelease, place: Path, rng: Source) -> dic
         world = align_vertices(content, release.key)
         drawing = graph_drawing.both(graph, world, rng=spots)
         after = graph_drawing.degree_line(world.degrees)
-    np.savez(world_file, edges=world.edges, order=world.order)
+    np.savez(
+        world_file,
+        edges=world.edges,
+        order=world.order,
+        known=graph.edges,
+        known_order=graph.order,
+    )
     return {"drawing": drawing, "degrees": {"before": before, "after": after}}
 
 
@@ -235,8 +289,8 @@ def attack(
     work = Work.at(folder)
     if not work.path("world.npz").is_file():
         raise InputError("CEL-W075")
-    graph = _stored(work).graph.without_names()
     with np.load(work.path("world.npz")) as kept:
+        graph = Graph.of(kept["known"], order=int(kept["known_order"]))
         world = Graph.of(kept["edges"], order=int(kept["order"]))
     rng = source(seed)
     method = method_from(choice["method"], choice["parameters"])
@@ -278,6 +332,10 @@ def _way(name: str, rng: Source, progress: JobProgress) -> Callable[[Graph, Grap
             original, release, seeds=seeds, rng=rng, progress=progress
         ).share_correct
 
+    def percolate(original: Graph, release: Graph) -> float:
+        seeds = attacks.top_hubs(original, min(2 * SEEDS, original.order // 3)).tolist()
+        return attacks.percolation(original, release, seeds=seeds, progress=progress).share_correct
+
     ways: dict[str, Callable[[Graph, Graph], float]] = {
         "subgraph": lambda one, two: (
             attacks.subgraph(one, two, edges=PIECE, rng=rng, progress=progress).chance
@@ -285,5 +343,6 @@ def _way(name: str, rng: Source, progress: JobProgress) -> Callable[[Graph, Grap
         "hubs": lambda one, two: attacks.hub_fingerprint(one, two).chance,
         "links": lambda one, two: attacks.link_prediction(one, two, rng=rng).best,
         "propagation": spread,
+        "percolation": percolate,
     }
     return ways[name]

@@ -25,11 +25,23 @@ SUFFIXES = (
     ".gml",
     ".net",
     ".json",
+    ".graph",
+    ".metis",
+    ".mtx",
+    ".gexf",
+    ".konect",
 )
 """Kinds of files that hold a graph."""
 
 FAMILIES: dict[str, tuple[str, ...]] = {
-    "k-anonymity of vertices": ("k-degree", "vertex-addition", "k-neighbourhood", "k-automorphism"),
+    "k-anonymity of vertices": (
+        "k-degree",
+        "vertex-addition",
+        "fuzzy-neighbourhood",
+        "k-neighbourhood",
+        "k-automorphism",
+        "k-isomorphism",
+    ),
     "Random changes": (
         "random-switch",
         "random-perturbation",
@@ -45,7 +57,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
 }
 """The methods, those of like idea together."""
 
-ENDINGS = {"Graph": "edges", "UncertainGraph": "csv", "GeneralisedGraph": "json"}
+ENDINGS = {"Graph": "edges", "UncertainGraph": "csv", "GeneralisedGraph": "json", "Network": "csv"}
 """The file in which each kind of result is written."""
 
 
@@ -122,6 +134,7 @@ def code(
     *,
     seed: int | None = None,
     drop_edge_attributes: bool = False,
+    network: Mapping[str, Any] | None = None,
 ) -> list[tuple[str, str]]:
     """The command and the Python text that publish the same graph."""
     from celosia.graphs import method_from
@@ -130,9 +143,12 @@ def code(
     card = cards()[choice["method"]]
     # Of a sample the studio hands out a file; what was uploaded lies where it came from.
     file = name if known is None else "graph.json"
-    output = f"published.{ENDINGS[card.makes]}"
+    kept = {key: value for key, value in (network or {}).items() if value}
+    output = f"published.{ENDINGS['Network' if kept else card.makes]}"
     method = notation(method_from(choice["method"], choice["parameters"]))
     parts = ["celosia", "graph", "publish", file, "--method", method]
+    for key, value in kept.items():
+        parts += [f"--{key}"] if value is True else [f"--{key}", str(value)]
     parts += ["--drop-edge-attributes"] if drop_edge_attributes else []
     parts += ["-o", output, "--report", "report.html"]
     has_key = card.makes != "GeneralisedGraph" and not card.private
@@ -141,7 +157,8 @@ def code(
     imported = (
         ["graphs"] if known is None or "datasets" not in known.python else ["datasets", "graphs"]
     )
-    made = f"graphs.read({name!r})" if known is None else known.python
+    rules = "".join(f", {key}={value!r}" for key, value in kept.items())
+    made = f"graphs.read({name!r}{rules})" if known is None else known.python
     drawn = ", drop_edge_attributes=True" if drop_edge_attributes else ""
     drawn += "" if seed is None else f", rng=Seeded({seed})"
     python = [

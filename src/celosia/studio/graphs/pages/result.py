@@ -263,6 +263,7 @@ def _take(workbench: GraphWorkbench, result: Mapping[str, Any]) -> None:
             result["choice"],
             seed=result["seed"],
             drop_edge_attributes=result.get("drop_edge_attributes", False),
+            network=result.get("network"),
         ),
         "Draws are new each time, so the released graph differs unless it is seeded.",
     )

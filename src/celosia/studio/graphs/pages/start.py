@@ -41,8 +41,9 @@ class GraphWorkbench(Workbench):
         "a person and by the edges among them. See how each method changes the graph, "
         "which vertices are still found, and what utility is left.",
         bring="Bring a network",
-        kinds="An edge list (two names on each line, as text or CSV), GraphML, GML, Pajek or "
-        "node-link JSON. Directions, loops and repeated edges are taken away, and counted.",
+        kinds="An edge list (two names on each line, as text or CSV), GraphML, GML, Pajek, "
+        "node-link JSON, METIS, MatrixMarket, GEXF or KONECT. Directions, loops and repeated edges "
+        "are taken away, and counted.",
         suffixes=model.SUFFIXES,
     )
 
@@ -69,8 +70,8 @@ def _method(workbench: GraphWorkbench) -> None:
     names = ", ".join(workbench.edge_attributes)
     if names:
         notice(
-            "The edges have attributes: {names}. Drawings, measures and attacks do not look at "
-            "them, and no method protects them.",
+            "The edges have attributes: {names}. Keep a weight or a time below, for a method that "
+            "protects it; what is not kept must be left out.",
             names=names,
         )
     reading = workbench.state["reading"]
@@ -80,7 +81,7 @@ def _method(workbench: GraphWorkbench) -> None:
         with ui.expansion(_("How the file was read")).classes("w-full"):
             ui.label(text).classes("celosia-break")
     methods = workbench.methods(
-        model.FAMILIES, model.cards(), prefix="graph-", beside=lambda: _attributes(workbench)
+        model.FAMILIES, model.cards(), prefix="graph-", beside=lambda: _beside(workbench)
     )
     with ui.element("div").classes("celosia-sides"):
         with ui.element("div"):
@@ -89,6 +90,50 @@ def _method(workbench: GraphWorkbench) -> None:
             methods.form()
             workbench.run_button("Publish the graph", "Publishing {name}", lambda: _task(workbench))
     methods.cards()
+
+
+def _beside(workbench: GraphWorkbench) -> None:
+    if workbench.state.get("network") is not None:
+        _network(workbench)
+    _attributes(workbench)
+
+
+def _network(workbench: GraphWorkbench) -> None:
+    """What of a file is kept beyond a simple graph."""
+    kept: dict[str, Any] = workbench.state["network"]
+    names = {"": _("none"), **{name: name for name in workbench.edge_attributes}}
+
+    def keep(key: str, value: Any) -> None:
+        kept[key] = value
+        workbench.save(network=kept)
+
+    with ui.expansion(_("Directions, weights, times and sides"), value=bool(kept)).classes(
+        "w-full"
+    ):
+        quiet("k-degree anonymity protects what is kept here; other methods refuse it.")
+        for key, on, text in (
+            ("directed", "keep", _("Keep the directions")),
+            ("bipartite", True, _("Keep two sides: the two columns of the file")),
+        ):
+            ui.switch(
+                text,
+                value=bool(kept.get(key)),
+                on_change=lambda event, key=key, on=on: keep(key, on if event.value else None),
+            ).props(f'data-test="keep-{key}"')
+        for key, text in (("weight", _("Weight")), ("time", _("Time"))):
+            ui.select(
+                names,
+                label=text,
+                value=kept.get(key) or "",
+                on_change=lambda event, key=key: keep(key, event.value or None),
+            ).props(f'data-test="keep-{key}"').classes("w-full")
+        ui.number(
+            _("Snapshots"),
+            value=kept.get("snapshots"),
+            min=1,
+            precision=0,
+            on_change=lambda event: keep("snapshots", int(event.value) if event.value else None),
+        ).props('data-test="keep-snapshots"').classes("w-full")
 
 
 def _attributes(workbench: GraphWorkbench) -> None:
@@ -111,4 +156,5 @@ def _task(workbench: GraphWorkbench) -> Task[Any]:
         choice=workbench.choice,
         seed=workbench.seed,
         drop_edge_attributes=bool(workbench.state.get("drop_edge_attributes")),
+        network=workbench.state.get("network"),
     )
