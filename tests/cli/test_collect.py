@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import subprocess
 import sys
@@ -17,9 +18,11 @@ from tests.cli.running import MARK, Run
 from tests.ports import own_port
 
 from celosia.collect.registry import load_protocol
+from celosia.collect.shuffler.guarantee import shuffle_guarantee
 from celosia.core.randomness import Seeded
 
 PROTOCOL = 'method = "hcms"\nepsilon = 4\nkey = "emoji"\nhashes = 32\nwidth = 64\n'
+CURATOR = {"Authorization": f"Bearer {'c' * 32}"}
 WORDS = ["smile"] * 600 + ["cry"] * 300 + [MARK] * 100
 
 
@@ -121,7 +124,7 @@ def test_what_cannot_be_done_is_said(options: tuple[object, ...], code: str, run
 
 
 @pytest.fixture
-def serving(emoji: Path) -> Iterator[Callable[[], tuple[str, Any]]]:
+def serving(emoji: Path) -> Iterator[Callable[..., tuple[str, Any]]]:
     """Starts `celosia collect serve` in a process of its own, on one port."""
     pytest.importorskip("fastapi", reason="the extra celosia[service] is not installed")
     (emoji / "carla.token").write_text("c" * 32 + "\n")
@@ -129,16 +132,20 @@ def serving(emoji: Path) -> Iterator[Callable[[], tuple[str, Any]]]:
     begun: list[subprocess.Popen[bytes]] = []
     log = (emoji / "log").open("ab")
 
-    def start() -> tuple[str, Any]:
-        command = [str(Path(sys.executable).with_name("celosia")), "collect", "serve"]
-        named = ["emoji.toml", "--folder", "state", "--curator-token", "carla.token"]
+    def start(kind: str = "serve", *more: str) -> tuple[str, Any]:
+        command = [str(Path(sys.executable).with_name("celosia")), "collect", kind, "emoji.toml"]
+        listens = port if kind == "serve" else own_port()
+        named = ["--folder", "state", "--curator-token", "carla.token"]
+        if kind == "shuffle":
+            named = ["--folder", "pool", "--every", "0.1"]
+        before = (emoji / "log").read_text().count("Collecting at http://")
         begun.append(
             subprocess.Popen(
-                [*command, *named, "--port", str(port)], cwd=emoji, stdout=log, stderr=log
+                [*command, *named, *more, "--port", str(listens)], cwd=emoji, stdout=log, stderr=log
             )
         )
-        address = f"http://127.0.0.1:{port}/v1"
-        _wait(begun[-1], emoji / "log", len(begun))
+        address = f"http://127.0.0.1:{listens}/v1"
+        _wait(begun[-1], emoji / "log", before + 1)
         # Whoever reads the address tries it: there is somebody already.
         urlopen(f"{address}/health", timeout=600).close()
         return address, begun[-1]
@@ -159,14 +166,14 @@ def _wait(process: subprocess.Popen[bytes], log: Path, times: int) -> None:
 
 
 def test_an_endpoint_that_is_killed_has_all_that_it_acknowledged(
-    serving: Callable[[], tuple[str, Any]], run: Run, emoji: Path
+    serving: Callable[..., tuple[str, Any]], run: Run, emoji: Path
 ) -> None:
     protocol = load_protocol(emoji / "emoji.toml")
     client = protocol.client(rng=Seeded(3))
     batches = [client.privatise([f"word {at}"] * 10).to_bytes() for at in range(30)]
 
-    def send(address: str, at: int) -> bool:
-        headers = {"Idempotency-Key": f"{MARK}-{at:010}"}
+    def send(address: str, at: int, more: str = "") -> bool:
+        headers = {"Idempotency-Key": f"{MARK}-{at:010}{more}"}
         with urlopen(Request(f"{address}/reports", batches[at], headers), timeout=600) as answer:
             return b'"counted":true' in answer.read()
 
@@ -181,13 +188,24 @@ def test_an_endpoint_that_is_killed_has_all_that_it_acknowledged(
     process.kill()
     process.wait()
     address, process = serving()
-    assert [send(address, at) for at in range(15, 30)] == [False] * 5 + [True] * 10
+    assert [send(address, at) for at in range(15, 25)] == [False] * 5 + [True] * 5
+    process.send_signal(signal.SIGHUP)  # it starts again, and nobody is refused meanwhile
+    assert [send(address, at) for at in range(20, 30)] == [False] * 5 + [True] * 5
+    _wait(process, emoji / "log", 3)
     with pytest.raises(HTTPError, match="401"):
         urlopen(f"{address}/estimates?candidate=a", timeout=600)
-    process.send_signal(signal.SIGTERM)
-    assert process.wait(timeout=600) == 0
+    shuffled, shuffler = serving("shuffle", "--to", address.removesuffix("/v1"), "--least", "25")
+    assert [send(shuffled, at, "x") for at in range(3)] == [True] * 3
+    wanted = Request(f"{address}/estimates?candidate=a", headers=CURATOR)
+    end = time.monotonic() + 600
+    while json.loads(urlopen(wanted, timeout=600).read())["data"]["users"] < 330:
+        assert time.monotonic() < end, "nothing was sent on"
+        time.sleep(0.05)
+    for each in (shuffler, process):
+        each.send_signal(signal.SIGTERM)
+        assert each.wait(timeout=600) == 0
     told = run("collect", "estimate", "emoji.toml", "--folder", "state", "--candidate", "word 1")
-    assert told.out.splitlines()[-1] == "1 estimates from 300 reports (hcms)"
+    assert told.out.splitlines()[-1] == "1 estimates from 330 reports (hcms)"
     said = (emoji / "log").read_text()
     assert "Traceback" not in said
     assert MARK not in said
@@ -214,3 +232,16 @@ def test_the_conformance_file_is_written(run: Run, tmp_path: Path) -> None:
     told = run("collect", "conformance", "-o", "conformance.json", "--json").data()
     assert told["vectors"] == 152
     assert (tmp_path / "conformance.json").stat().st_size > 10_000
+
+
+def test_the_guarantee_of_shuffled_reports_is_told_for_both_trust_models(
+    run: Run, emoji: Path
+) -> None:
+    found = run("collect", "guarantee", "emoji.toml", "--reports", "10000", "--json").data()
+    told = shuffle_guarantee(load_protocol(emoji / "emoji.toml"), reports=10_000)
+    assert found == told.as_dict()
+    assert found["honest_epsilon"] < found["colluding_epsilon"]
+    assert found["is_own_bound"] is True
+    lines = run("collect", "guarantee", "emoji.toml", "--reports", "10000").out
+    assert "If the shuffler is honest, and 10,000 honest reports" in lines
+    assert "If shuffler and collector work together" in lines

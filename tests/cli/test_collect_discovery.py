@@ -109,3 +109,16 @@ def test_what_is_recommended_for_unknown_words_can_be_collected_with(run: Run) -
     made = [protocol_from(each["parameters"]) for each in told["ranked"]]
     assert {each.method_name for each in made} == {"pem", "sfp"}
     assert all(each.server().finds for each in made)
+
+
+def test_files_of_googles_rappor_are_decoded(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "params.csv").write_text("k,h,m,p,q,f\n8,1,1,0.25,0.75,0\n")
+    (tmp_path / "counts.csv").write_text("1000,250,250,250,750,250,250,250,250\n")
+    (tmp_path / "map.csv").write_text("smile,4\ncry,5\n")
+    command = ("collect", "rappor", "params.csv", "counts.csv", "map.csv")
+    told = run(*command, "--json").data()
+    assert dict(zip(told["values"], told["found"], strict=True)) == {"smile": True, "cry": False}
+    assert told["counts"][0] == pytest.approx(1000)
+    run(*command, "-o", "found.csv")
+    assert (tmp_path / "found.csv").read_text().splitlines()[1].startswith("smile,")
+    run("collect", "rappor", "map.csv", "counts.csv", "params.csv").complains("CEL-R097")

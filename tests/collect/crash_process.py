@@ -81,7 +81,7 @@ def counting(folder: Path, most: int) -> None:
     """Count batches, print each that is acknowledged, and die."""
     opened = Collector.open(folder, PROTOCOL)
     if most > 10:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (60_000, 60_000))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (90_000, 90_000))
     for number in range(most):
         try:
             opened.absorb(batch(number), id=name(number))

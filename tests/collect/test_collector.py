@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from hashlib import sha256
 from itertools import permutations
 from pathlib import Path
@@ -270,3 +271,54 @@ def test_a_closed_collector_counts_nothing(tmp_path: Path) -> None:
     with pytest.raises(EngineError) as caught:
         collector.absorb(batch(1), id="1")
     assert caught.value.code == "CEL-R075"
+
+
+def dated(day: int, number: int) -> str:
+    return f"{date.fromordinal(day).isoformat()}:{name(number)}"
+
+
+def test_marks_expire_with_their_day_and_nothing_is_counted_twice(tmp_path: Path) -> None:
+    today = 740_000
+    limits = BatchLimits(remember_days=2)
+    with Collector.open(tmp_path / "state", PROTOCOL, limits=limits, today=lambda: today) as made:
+        assert made.absorb(batch(1), id=dated(today, 1)).counted
+        first = dated(today, 1)
+        for _ in range(2):  # days pass; the mark is there as long as the batch may be sent
+            today += 1
+            assert not made.absorb(batch(1), id=first).counted
+        today += 1
+        refused("CEL-R093", made, batch(1), id=first)
+        refused("CEL-R093", made, batch(2), id=name(2))
+        refused("CEL-R093", made, batch(2), id=dated(today + 2, 2))
+        assert made.absorb(batch(2), id=dated(today + 1, 2)).counted  # a clock may be ahead
+        assert made.as_dict()["batches"] == 1  # the mark of the first is gone
+        assert made.state() == state_of([1, 2])
+    today -= 3  # a clock that is set back brings no forgotten day to life
+    with Collector.open(tmp_path / "state", PROTOCOL, limits=limits, today=lambda: today) as made:
+        refused("CEL-R093", made, batch(1), id=first)
+        assert made.absorb(batch(3), id=dated(today + 1, 3)).counted
+
+
+def test_each_batch_belongs_to_one_partition_and_partitions_add_up(tmp_path: Path) -> None:
+    made = [
+        Collector.open(
+            tmp_path / str(each), PROTOCOL, limits=BatchLimits(partition=each, partitions=3)
+        )
+        for each in (1, 2, 3)
+    ]
+    takers = []
+    for number in range(30):
+        data, id = batch(number), name(number)
+        own = Batch(data=data, id=id).partition(3)
+        takers.append(own)
+        for each in made:
+            if each.limits.partition == own:
+                assert each.absorb(data, id=id).counted
+            else:
+                refused("CEL-R094", each, data, id=id)
+    assert set(takers) == {1, 2, 3}
+    with Collector.open(tmp_path / "all", PROTOCOL) as total:
+        for each in made:
+            total.merge(each)
+            each.close()
+        assert total.state() == state_of(range(30))

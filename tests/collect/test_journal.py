@@ -148,7 +148,7 @@ def test_two_processes_cannot_have_one_folder(tmp_path: Path) -> None:
 
 
 def test_a_full_disk_loses_nothing_and_counts_nothing_that_was_refused(tmp_path: Path) -> None:
-    """In a process that may write files of 60 kB: it refuses, goes on, and stays sound."""
+    """In a process that may write files of 90 kB: it refuses, goes on, and stays sound."""
     told = dead("full", tmp_path / "state")
     acknowledged = [int(each) for each in told if each != "CEL-R075"]
     assert 3 <= len(acknowledged) < 60

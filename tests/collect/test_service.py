@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from functools import partial
@@ -19,7 +19,7 @@ from celosia.collect.collector.access import Access
 from celosia.collect.collector.batches import Batch, BatchLimits
 from celosia.collect.collector.collector import Collector
 from celosia.collect.collector.routes import error_reply
-from celosia.collect.collector.service import create_app, serve
+from celosia.collect.collector.service import Listening, create_app, serve
 from celosia.collect.collector.writer import TooBusy, Writer
 from celosia.collect.discovery.cardinality import PrivateCardinality
 from celosia.collect.discovery.heavy_hitters import PrefixTree
@@ -41,10 +41,11 @@ def http_of(tmp_path: Path) -> Iterator[Callable[..., Any]]:
         testing = import_module("fastapi.testclient")
     with ExitStack() as stack:
 
-        def build(access: Access | None = None, **limits: int) -> Any:
+        def build(access: Access | None = None, origins: Sequence[str] = (), **limits: int) -> Any:
             app = create_app(
                 lambda: Collector.open(tmp_path / "state", PROTOCOL, limits=BatchLimits(**limits)),
                 access=access or Access(curator=CURATOR),
+                origins=origins,
             )
             return stack.enter_context(testing.TestClient(app))
 
@@ -276,7 +277,7 @@ def test_tokens_that_could_be_guessed_or_mixed_up_are_refused(tokens: dict[str, 
 
 def test_an_endpoint_for_others_needs_encryption(tmp_path: Path) -> None:
     with pytest.raises(InputError) as caught:
-        serve(tmp_path / "p.toml", folder=tmp_path, host="0.0.0.0")
+        serve(tmp_path / "p.toml", folder=tmp_path, listen=Listening(host="0.0.0.0"))
     assert caught.value.code == "CEL-R089"
 
 
@@ -300,4 +301,79 @@ def test_tokens_are_read_from_files_and_senders_are_called_as_their_files(tmp_pa
 
 def test_the_addresses_are_listed(http_of: Callable[..., Any]) -> None:
     listed = http_of().get("/v1/openapi.json").json()["paths"]
-    assert set(listed) == {"/v1/health", "/v1/protocol", "/v1/reports", "/v1/estimates"}
+    names = ("health", "protocol", "reports", "estimates", "metrics", "state")
+    assert set(listed) == {f"/v1/{each}" for each in names}
+
+
+def test_figures_are_for_the_monitor_and_tell_what_happened(http_of: Callable[..., Any]) -> None:
+    http = http_of(Access(curator=CURATOR, monitor=OTHER))
+    assert http.get("/v1/metrics").status_code == 401
+    assert (
+        http.get("/v1/metrics", headers={"Authorization": f"Bearer {CURATOR}"}).status_code == 401
+    )
+    for number in (1, 2, 2):
+        send(http, batch(number), name(number))
+    send(http, b"nonsense", name(9))
+    seen = http.get("/v1/metrics", headers={"Authorization": f"Bearer {OTHER}"})
+    assert seen.headers["content-type"].startswith("text/plain")
+    told = dict(line.split(" ") for line in seen.text.splitlines() if not line.startswith("#"))
+    figures = {key.removeprefix("celosia_collect_"): int(value) for key, value in told.items()}
+    assert figures == {
+        "batches_counted_total": 2,
+        "batches_repeated_total": 1,
+        "batches_refused_total": 1,
+        "batches_sent_away_total": 0,
+        "reports_counted_total": 80,
+        "writes_total": figures["writes_total"],
+        "write_failures_total": 0,
+        "batches_waiting": 0,
+        "bytes_waiting": 0,
+        "bytes_arriving": 0,
+    }
+    assert 1 <= figures["writes_total"] <= 4
+
+
+def test_the_curator_takes_the_state_of_a_running_endpoint(
+    http_of: Callable[..., Any], tmp_path: Path
+) -> None:
+    http = http_of()
+    send(http, batch(1), name(1))
+    assert code(http.get("/v1/state")) == (401, "CEL-R084")
+    state = http.get("/v1/state", headers={"Authorization": f"Bearer {CURATOR}"}).content
+    with Collector.open(tmp_path / "total", PROTOCOL) as total:
+        assert total.merge_state(state).reports == 40
+
+
+def test_pages_of_declared_sites_may_send_and_no_others(http_of: Callable[..., Any]) -> None:
+    site, other = "https://app.example", "https://other.example"
+    http = http_of(origins=[site])
+    asked = {
+        "Origin": site,
+        "Access-Control-Request-Method": "POST",
+        "Access-Control-Request-Headers": "idempotency-key",
+    }
+    before = http.options("/v1/reports", headers=asked)
+    assert before.status_code == 200
+    assert before.headers["access-control-allow-origin"] == site
+    assert "idempotency-key" in before.headers["access-control-allow-headers"].lower()
+    sent = send(http, batch(1), name(1), Origin=site)
+    assert sent.headers["access-control-allow-origin"] == site
+    assert http.options("/v1/reports", headers=asked | {"Origin": other}).status_code == 400
+    sent = send(http, batch(2), name(2), Origin=other)
+    assert "access-control-allow-origin" not in sent.headers
+    http.__exit__()
+    assert "access-control-allow-origin" not in send(http_of(), b"", name(3), Origin=site).headers
+    for odd in ("app.example", f"{site}/", "file://x"):
+        with pytest.raises(InputError) as caught:
+            create_app(lambda: pytest.fail("opened"), origins=[odd])
+        assert caught.value.code == "CEL-R077"
+
+
+def test_days_and_partitions_have_statuses_of_their_own(http_of: Callable[..., Any]) -> None:
+    http = http_of(remember_days=3, partitions=2)
+    ids = [f"2020-01-01:{name(number)}" for number in range(20)]
+    here = [Batch(data=b"", id=each).partition(2) == 1 for each in ids]
+    assert len(set(here)) == 2
+    for id, is_here in zip(ids, here, strict=True):
+        wanted = (410, "CEL-R093") if is_here else (421, "CEL-R094")
+        assert code(send(http, batch(1), id)) == wanted

@@ -47,12 +47,17 @@ if TYPE_CHECKING:
     from celosia.collect.oracles.subset_selection import SubsetSelection
     from celosia.collect.oracles.unary import OptimisedUnary, SymmetricUnary
     from celosia.collect.protocol import Client, Protocol, Server
+    from celosia.collect.rappor.google import decode_google_rappor
     from celosia.collect.rappor.rappor import Rappor
     from celosia.collect.rappor.words import RapporWords
     from celosia.collect.recommendations.results import Recommendations
     from celosia.collect.recommendations.selection import choose, epsilon_for, users_for
     from celosia.collect.registry import load_protocol, protocol_from, save_protocol
     from celosia.collect.reports import Reports
+    from celosia.collect.secure.aggregation import Aggregator, SecureResult, combine
+    from celosia.collect.secure.tasks import SecureCount, SecureHistogram, SecureSum, load_task
+    from celosia.collect.shuffler.guarantee import ShuffleGuarantee, shuffle_guarantee
+    from celosia.collect.shuffler.shuffler import Shuffler
     from celosia.collect.simulation.results import Simulation
     from celosia.collect.simulation.run import simulate
     from celosia.collect.sweeps.options import SweepOptions
@@ -60,6 +65,7 @@ if TYPE_CHECKING:
     from celosia.collect.sweeps.run import sweep
 
 __all__ = [
+    "Aggregator",
     "BatchLimits",
     "Buckets",
     "Client",
@@ -85,7 +91,13 @@ __all__ = [
     "Receipt",
     "Recommendations",
     "Reports",
+    "SecureCount",
+    "SecureHistogram",
+    "SecureResult",
+    "SecureSum",
     "Server",
+    "ShuffleGuarantee",
+    "Shuffler",
     "Simulation",
     "SubsetSelection",
     "Sweep",
@@ -93,13 +105,17 @@ __all__ = [
     "SymmetricUnary",
     "absorb_files",
     "choose",
+    "combine",
+    "decode_google_rappor",
     "epsilon_for",
     "gather_in_processes",
     "gather_on_spark",
     "influence",
     "load_protocol",
+    "load_task",
     "protocol_from",
     "save_protocol",
+    "shuffle_guarantee",
     "simulate",
     "simulate_counts",
     "sweep",

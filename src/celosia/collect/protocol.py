@@ -33,9 +33,12 @@ from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source, System
 
 if TYPE_CHECKING:
+    from celosia.accounting.shuffling import ShuffledLoss
     from celosia.collect.memory import Memory
 
 FORM = "celosia protocol 1"
+Blanket = tuple[Fraction, Fraction]
+"""Hits and overlap, as in `amplify_by_shuffling`."""
 Estimated = tuple[NDArray[np.float64], NDArray[np.float64]]
 """Raw counts and their standard errors."""
 Estimator = Callable[[tuple[Hashable, ...]], Estimated]
@@ -45,7 +48,8 @@ MOST = 2**62 - 1
 """No count of a state goes beyond, so that the sum of two is below 2^63."""
 
 
-def _key(key: Any) -> str:
+def as_key(key: Any) -> str:
+    """A name of a collection; ValueError where it is none."""
     if not isinstance(key, str) or not 0 < len(key.encode()) <= 48:
         raise ValueError
     return key
@@ -61,7 +65,7 @@ class Protocol(Method, ABC):
     """
 
     epsilon: float | Fraction = field(metadata={"parameter": EPSILON})
-    key: str = parameter("celosia", kind="text", check=_key, allowed="collect.allowed.key")
+    key: str = parameter("celosia", kind="text", check=as_key, allowed="collect.allowed.key")
 
     @abstractmethod
     def client(self, *, rng: Source | None = None) -> Client:
@@ -100,6 +104,34 @@ class Protocol(Method, ABC):
         Infinite where nothing is memoised: then a fresh report is a fresh cost.
         """
         return float("inf")
+
+    @property
+    def blanket(self) -> Blanket | None:
+        """The shares of the blanket that one value, and that two values, make likelier.
+
+        None where a report has more than two levels of likelihood: what holds for any protocol is
+        then told of shuffled reports.
+        """
+        return None
+
+    def shuffled(self, reports: int) -> ShuffledLoss:
+        """The loss of one report among others, for a reader who sees them shuffled.
+
+        It holds if the shuffler is honest, and if the others have made their reports as they
+        should. If the shuffler works together with the reader, `loss` holds.
+
+        >>> from celosia.collect import KaryResponse
+        >>> protocol = KaryResponse(epsilon=4, domain=("car", "bus", "bike"))
+        >>> print(f"{protocol.shuffled(1_000_000).epsilon(1e-8):.3f}")
+        0.045
+
+        Args:
+            reports: how many are shuffled together.
+        """
+        from celosia.accounting.shuffling import amplify_by_shuffling
+
+        hits, overlap = self.blanket or (None, Fraction(0))
+        return amplify_by_shuffling(self.loss.pure, reports=reports, hits=hits, overlap=overlap)
 
     def parameters(self) -> dict[str, Any]:
         """All that decides about reports, as plain values: what the fingerprint is made of.

@@ -82,12 +82,21 @@ def load_protocol(path: str | Path) -> Protocol:
     Raises:
         InputError: CEL-R071 the file cannot be read, or is no TOML; or as `protocol_from`.
     """
+    return protocol_from(read_declaration(path))
+
+
+def read_declaration(path: str | Path) -> dict[str, Any]:
+    """What a TOML file says.
+
+    Raises:
+        InputError: CEL-R071 the file cannot be read, or is no TOML.
+    """
     try:
         with Path(path).open("rb") as file:
             data = file.read(LARGEST_FILE + 1)
         if len(data) > LARGEST_FILE:
             raise _unreadable(path, Message("collect.reason.too_large"))
-        return protocol_from(tomllib.loads(data.decode("utf-8")))
+        return tomllib.loads(data.decode("utf-8"))
     except OSError as error:
         raise _unreadable(path, reason_of(error)) from None
     except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:

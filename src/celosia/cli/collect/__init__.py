@@ -14,7 +14,10 @@ from celosia.cli.collect import (
     estimate,
     merge,
     privatise,
+    rappor,
+    secure,
     serve,
+    shuffle,
     simulate,
     sweep,
 )
@@ -39,6 +42,10 @@ app = typer.Typer(
 
     `celosia collect serve emoji.toml --folder state`
 
+    `celosia collect shuffle emoji.toml --folder pool --to https://collector.example`
+
+    `celosia collect guarantee emoji.toml --reports 100000`
+
     `celosia collect absorb emoji.toml reports.clr --folder state`
 
     `celosia collect estimate emoji.toml --folder state --candidate smile --candidate cry`
@@ -53,8 +60,15 @@ app.command("privatise")(privatise.privatise)
 app.command("client")(client.client)
 app.command("conformance")(client.conformance)
 app.command("serve")(serve.serve)
+app.command("shuffle")(shuffle.shuffle)
+app.command("guarantee")(shuffle.guarantee)
 app.command("absorb")(absorb.absorb)
 app.command("merge")(merge.merge)
 app.command("estimate")(estimate.estimate)
+app.command("rappor")(rappor.rappor)
+app.command("share")(secure.share)
+app.command("verify")(secure.verify)
+app.command("aggregate")(secure.aggregate)
+app.command("combine")(secure.combine)
 
 __all__ = ["app"]

@@ -89,10 +89,13 @@ def estimate(
     if output is not None:
         with replacing(output, overwrite=outputs.overwrite) as draft:
             _frame(found, confidence).write_csv(draft)
-    outputs.show(lambda: found.as_dict(confidence), lambda: _show(found, confidence, output), found)
+    outputs.show(
+        lambda: found.as_dict(confidence), lambda: show_estimates(found, confidence, output), found
+    )
 
 
-def _show(found: Estimates | Summary, confidence: float, output: Path | None) -> None:
+def show_estimates(found: Estimates | Summary, confidence: float, output: Path | None) -> None:
+    """Print estimates with their intervals, or another summary."""
     from celosia.collect.estimates import Estimates
 
     if not isinstance(found, Estimates):

@@ -47,7 +47,7 @@ def privatise(
     if output.suffix not in {".clr", *TABLES}:
         raise InputError("CEL-R082.privatise", output=output, tables=", ".join(TABLES))
     outputs.check(inputs=(table, protocol), reports=output)
-    values = _values(table, column)
+    values = column_values(table, column)
     client = declared.client(rng=source(seed))
     if output.suffix == ".clr":
         with (
@@ -70,7 +70,7 @@ def privatise(
     )
 
 
-def _values(table: Path, column: str) -> Any:
+def column_values(table: Path, column: str) -> Any:
     """A column as clients take it: an array of numbers, or a list of texts."""
     from celosia.core.messages import did_you_mean
     from celosia.frames import read

@@ -21,23 +21,34 @@ class Access:
     Args:
         curator: the token that gives access to estimates; without it HTTP gives no estimates.
         senders: the tokens of senders, by name; without any, anyone may send.
+        monitor: the token that gives access to figures of the endpoint; without it nobody has.
 
     Raises:
         InputError: CEL-R088 a token has less than 32 letters, or two are the same.
     """
 
     def __init__(
-        self, *, curator: str | None = None, senders: Mapping[str, str] | None = None
+        self,
+        *,
+        curator: str | None = None,
+        senders: Mapping[str, str] | None = None,
+        monitor: str | None = None,
     ) -> None:
-        texts = [*(senders or {}).values(), *([] if curator is None else [curator])]
+        single = [each for each in (curator, monitor) if each is not None]
+        texts = [*(senders or {}).values(), *single]
         if len(set(texts)) < len(texts):
             raise InputError("CEL-R088.same_token")
         self._curator = None if curator is None else _hash(_check_token(curator))
+        self._monitor = None if monitor is None else _hash(_check_token(monitor))
         self._senders = {name: _hash(_check_token(text)) for name, text in (senders or {}).items()}
 
     @classmethod
     def load(
-        cls, *, curator: str | Path | None = None, senders: Iterable[str | Path] = ()
+        cls,
+        *,
+        curator: str | Path | None = None,
+        senders: Iterable[str | Path] = (),
+        monitor: str | Path | None = None,
     ) -> Access:
         """Tokens from files, one in each; a sender is called as its file, without the ending.
 
@@ -48,13 +59,18 @@ class Access:
         if len({each.stem for each in listed}) < len(listed):
             raise InputError("CEL-R088.same_name")
         return cls(
-            curator=None if curator is None else _read(Path(curator)),
-            senders={each.stem: _read(each) for each in listed},
+            curator=None if curator is None else read_token(Path(curator)),
+            senders={each.stem: read_token(each) for each in listed},
+            monitor=None if monitor is None else read_token(Path(monitor)),
         )
 
     def is_curator(self, text: str) -> bool:
         """Whether a token is that of the curator."""
         return self._curator is not None and compare_digest(_hash(text), self._curator)
+
+    def is_monitor(self, text: str) -> bool:
+        """Whether a token gives access to figures of the endpoint."""
+        return self._monitor is not None and compare_digest(_hash(text), self._monitor)
 
     def sender(self, text: str) -> str | None:
         """The name of the sender, empty where anyone may send; None where the token is wrong."""
@@ -76,7 +92,12 @@ def _check_token(text: str) -> str:
     return text
 
 
-def _read(path: Path) -> str:
+def read_token(path: Path) -> str:
+    """The token of a file.
+
+    Raises:
+        InputError: CEL-R088 it cannot be read.
+    """
     try:
         with path.open("rb") as file:
             return file.read(1000).decode("ascii").strip()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
+from zlib import crc32
 
 from celosia.collect.reports import Reports
 from celosia.core.errors import InputError
@@ -12,6 +14,12 @@ from celosia.core.methods import PlainValues
 from celosia.core.numbers import whole
 
 LONGEST_ID = 200
+DAY = len("2026-11-18:")
+
+
+def utc_day() -> int:
+    """Today's number, by universal time."""
+    return datetime.now(UTC).date().toordinal()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +39,8 @@ class Batch:
     id: str
     source: str = ""
     """Who sends: the name of a relay or of a folder, never of a person. Ids are its own."""
+    is_file: bool = False
+    """Whether it is a piece of a file: its id is its place, and is kept for good."""
 
     def __post_init__(self) -> None:
         named = isinstance(self.id, str) and self.id.isascii() and self.id.isprintable()
@@ -40,6 +50,27 @@ class Batch:
             raise InputError("CEL-R079.source")
         if self.source and not self.source.isprintable():
             raise InputError("CEL-R079.not_printable")
+
+    @property
+    def day(self) -> int:
+        """The number of the day that the id begins with, as `2026-11-18:`; 0 where there is none.
+
+        >>> Batch(data=b"", id="0001-01-31:7f3a").day, Batch(data=b"", id="7f3a").day
+        (31, 0)
+        """
+        try:
+            told = self.id[: DAY - 1] if self.id[DAY - 1 : DAY] == ":" else ""
+            return date.fromisoformat(told).toordinal()
+        except ValueError:
+            return 0
+
+    def partition(self, partitions: int) -> int:
+        """Which one of so many partitions counts this batch, from 1: by the CRC-32 of its id.
+
+        >>> Batch(data=b"", id="7f3a").partition(4)
+        1
+        """
+        return 1 + crc32(self.id.encode()) % partitions
 
     @property
     def marks(self) -> tuple[bytes, bytes]:
@@ -80,12 +111,38 @@ class BatchLimits:
     batch_reports: int = 4_000_000
     source_reports: int | None = None
     """All reports that one named source may ever send; one bound on what it can poison."""
+    remember_days: int | None = None
+    """How many days a batch may be sent again. The id then begins with the day on which the batch
+    was made (`2026-11-18:`), older batches are refused, and their marks are dropped. Without, marks
+    are kept for good."""
+    partition: int = 1
+    """Which one of the partitions this is."""
+    partitions: int = 1
+    """How many collectors share the batches of one collection, each with its own part."""
 
     def __post_init__(self) -> None:
-        for value in (self.batch_bytes, self.batch_reports, self.source_reports or 1):
+        more = (self.source_reports or 1, self.remember_days or 1, self.partition, self.partitions)
+        for value in (self.batch_bytes, self.batch_reports, *more):
             number = whole(value)
             if number is None or number < 1:
                 raise InputError("CEL-R077.limit")
+        if self.partition > self.partitions:
+            raise InputError("CEL-R077.partition", partitions=self.partitions)
+
+    def check_place(self, batch: Batch, oldest: int, today: int) -> None:
+        """Refuse a batch of another partition, or of a day whose marks are gone.
+
+        Raises:
+            InputError: CEL-R093 too old, or of no day, CEL-R094 of another partition.
+        """
+        if batch.partition(self.partitions) != self.partition:
+            raise InputError("CEL-R094", partition=batch.partition(self.partitions))
+        if self.remember_days is None or batch.is_file:
+            return
+        if not batch.day:
+            raise InputError("CEL-R093.no_day")
+        if not oldest <= batch.day <= today + 1:
+            raise InputError("CEL-R093.other_day", days=self.remember_days)
 
     def check_size(self, size: int) -> None:
         """Refuse bytes before anything reads them.

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Hashable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
-from threading import RLock
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
-import numpy as np
-
-from celosia.collect.collector.batches import Batch, BatchLimits, Receipt
+from celosia.collect.collector.batches import BatchLimits, Receipt, utc_day
 from celosia.collect.collector.journal import Journal
+from celosia.collect.collector.store import BatchStore, joined
 from celosia.collect.estimates import Estimates, Summary
 from celosia.collect.protocol import Protocol, Server
 from celosia.collect.reports import Packed, Reports
@@ -25,26 +22,20 @@ REPLAYED = 4 * 2**20
 """Bytes of batches that are counted together when a folder is opened."""
 
 
-class Collector:
+class Collector(BatchStore):
     """A server with a folder; memory and disk do not grow with the reports.
 
     What is acknowledged is on disk. Batches are kept as they are until they weigh more than the
     state does; then a snapshot of the state takes their place: so no more is written than twice
     what is sent, and what must be counted again after a crash is bounded. Only 32 bytes for each
-    batch stay for good, to know it again.
+    batch stay, to know it again: for good, or for the days that the limits declare.
 
     A state is sums of 64-bit whole numbers, to which a report adds or takes away 1 in some cells:
     no number of reports that anybody could send makes them overflow.
     """
 
-    def __init__(self, journal: Journal, protocol: Protocol, limits: BatchLimits) -> None:
-        self.protocol = protocol
-        self.limits = limits
-        self._journal = journal
-        self._lock = RLock()
-        self._server: Server | None = None  # None: to be read from the folder again
-        self._kept = 0
-        self._size = 0
+    _kept = 0
+    _size = 0
 
     @classmethod
     def open(
@@ -55,6 +46,7 @@ class Collector:
         limits: BatchLimits | None = None,
         make: bool = True,
         progress: Progress = silent,
+        today: Callable[[], int] = utc_day,
     ) -> Collector:
         """Open a folder, or begin one; what a crash has left is counted first.
 
@@ -64,12 +56,14 @@ class Collector:
             limits: what one batch and one source may weigh.
             make: whether a folder that is not there is made.
             progress: called while batches are counted again.
+            today: the number of the day, by which marks expire.
 
         Raises:
             EngineError: CEL-R074 another process has it, CEL-R075 it cannot be read or written.
             InputError: CEL-R075 there is none, CEL-R076 it is of another protocol.
         """
-        made = cls(Journal(folder, protocol, make=make), protocol, limits or BatchLimits())
+        journal = Journal(folder, protocol, make=make)
+        made = cls(journal, protocol, limits or BatchLimits(), today)
         try:
             made._read_again(progress)
         except BaseException:
@@ -83,49 +77,6 @@ class Collector:
         with self._lock:
             return self._counting().users
 
-    def absorb(self, data: bytes, *, id: str, source: str = "") -> Receipt:
-        """Count a batch; it is on disk when this returns.
-
-        Args:
-            data: as `Reports.to_bytes` writes it.
-            id: drawn by the sender for this batch, and sent again with it.
-            source: who sends, if there are several that are known.
-
-        Raises:
-            InputError: CEL-R001, CEL-R002 damaged, CEL-R004 of another protocol, CEL-R077 too
-                large, CEL-R078 the id was used for other reports, CEL-R079 not an id, CEL-R080 the
-                source has sent all that it may.
-            EngineError: CEL-R075 it could not be written; it is not counted.
-        """
-        (outcome,) = self.absorb_all([Batch(data=data, id=id, source=source)])
-        if isinstance(outcome, InputError):
-            raise outcome
-        return outcome
-
-    def absorb_all(
-        self, batches: Sequence[Batch], *, in_order: bool = False
-    ) -> list[Receipt | InputError]:
-        """Count several batches with one write; those that are refused do not touch the others.
-
-        Args:
-            batches: each with its own id.
-            in_order: whether the first that is refused is also the last that is tried.
-
-        Raises:
-            EngineError: CEL-R075 they could not be written; none of them is counted.
-        """
-        with self._changing() as server:
-            fresh: list[Packed] = []
-            outcomes: list[Receipt | InputError] = []
-            for each in batches:
-                outcomes.append(self._outcome(server, each, fresh))
-                if in_order and isinstance(outcomes[-1], InputError):
-                    break
-            shortened = bool(fresh) and self._put_away(server, fresh)
-        if shortened:
-            self._tidy()
-        return outcomes
-
     def merge(self, other: Collector) -> Receipt:
         """Take in a shard: its sums, and the marks of its batches.
 
@@ -136,8 +87,9 @@ class Collector:
         with self._lock, other._lock:
             theirs = other._counting()
             with self._changing() as server:
-                if not self._journal.note(other._journal.marks()):
-                    raise _overlapping()
+                for day in other._journal.days():
+                    if not self._journal.note(other._journal.marks(day), day):
+                        raise _overlapping()
                 for source, reports in other._journal.sources().items():
                     self._journal.add_sent(source, reports)
                 server.merge(theirs)
@@ -166,7 +118,8 @@ class Collector:
     def marks(self) -> dict[bytes, bytes]:
         """All batches that are counted: the hash of the id, and the hash of the reports."""
         with self._lock:
-            return dict(self._journal.marks())
+            known = self._journal
+            return {name: mark for day in known.days() for name, mark in known.marks(day)}
 
     def take_in(self, server: Server, marks: Mapping[bytes, bytes], *, source: str = "") -> Receipt:
         """Take in what was counted elsewhere of batches that are new here.
@@ -243,46 +196,13 @@ class Collector:
             self._server = None
             self._journal.close()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
-
-    def _outcome(self, server: Server, batch: Batch, fresh: list[Packed]) -> Receipt | InputError:
-        try:
-            return self._counted(server, batch, fresh)
-        except InputError as refusal:  # a server refuses before it changes anything
-            return refusal
-
-    def _counted(self, server: Server, batch: Batch, fresh: list[Packed]) -> Receipt:
-        reports = self.limits.read(batch.data)
-        name, mark = batch.marks
-        before = self._journal.mark_of(name)
-        if before == mark:
-            return Receipt(reports=len(reports), counted=False)
-        if before is not None:
-            raise InputError("CEL-R078.other_reports")
-        self.limits.check_source(batch.source, self._journal.sent_by(batch.source), len(reports))
-        server.absorb(reports)
-        self._journal.note([(name, mark)])
-        if batch.source:
-            self._journal.add_sent(batch.source, len(reports))
-        fresh.append(reports.packed)
-        return Receipt(reports=len(reports), counted=True)
-
     def _put_away(self, server: Server, fresh: list[Packed]) -> bool:
         """Keep what was counted, as it is or within a snapshot; whether it was the latter."""
         weight = self._kept + sum(each.nbytes for each in fresh)
         if weight > self._size:
             self._keep_snapshot(server)
             return True
-        self._journal.keep(_joined(self.protocol.fingerprint, fresh))
+        self._journal.keep(joined(self.protocol.fingerprint, fresh))
         self._kept = weight
         return False
 
@@ -290,24 +210,6 @@ class Collector:
         state = server.to_bytes()
         self._journal.keep_snapshot(state)
         self._kept, self._size = 0, len(state)
-
-    @contextmanager
-    def _changing(self) -> Iterator[Server]:
-        """A change of memory and disk together; if it fails, memory is what the disk has."""
-        with self._lock:
-            server = self._counting()
-            try:
-                with self._journal.writing():
-                    yield server
-            except BaseException:
-                self._server = None
-                raise
-
-    def _counting(self) -> Server:
-        if self._server is None:
-            self._read_again(silent)
-        assert self._server is not None
-        return self._server
 
     def _read_again(self, progress: Progress) -> None:
         """The last snapshot and all batches since: the same sums as before the crash."""
@@ -323,20 +225,12 @@ class Collector:
             weight += waiting[-1].nbytes
             kept += waiting[-1].nbytes
             if weight > REPLAYED:
-                server.absorb(_joined(self.protocol.fingerprint, waiting))
+                server.absorb(joined(self.protocol.fingerprint, waiting))
                 waiting, weight = [], 0
                 progress(Step(Message("collect.stage.counting_again"), server.users))
         if waiting:
-            server.absorb(_joined(self.protocol.fingerprint, waiting))
+            server.absorb(joined(self.protocol.fingerprint, waiting))
         self._server, self._kept, self._size = server, kept, size
-
-    def _tidy(self) -> None:
-        with suppress(EngineError):  # the log is only longer; all of it is on disk already
-            self._journal.tidy()
-
-
-def _joined(fingerprint: bytes, parts: list[Packed]) -> bytes:
-    return Reports(fingerprint, np.concatenate(parts)).to_bytes()
 
 
 def _overlapping() -> InputError:

@@ -166,7 +166,7 @@ def _batches(path: Path, collector: Collector, source: str) -> Iterator[Batch]:
                 else table_pieces(file, collector.protocol, most=PIECE, suffix=path.suffix)
             )
             for number, data in pieces:
-                yield Batch(data=data, id=f"{name}:{number}", source=source)
+                yield Batch(data=data, id=f"{name}:{number}", source=source, is_file=True)
     except OSError as error:
         reason = reason_of(error)
         raise InputError("CEL-R082.unreadable", path=str(path), reason=reason) from None

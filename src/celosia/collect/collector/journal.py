@@ -5,8 +5,9 @@ ever counted. A batch and its mark are written in one transaction, and a transac
 before it ends (write-ahead log, synchronous=FULL), so a batch is counted once or not at all.
 
 Marks are 32 bytes: a hash of the id, and a hash of the reports under the id as key. Nobody who has
-the folder but not the id can try out which report it was. Reports are overwritten when the snapshot
-takes them in.
+the folder but not the id can try out which report it was. Where marks expire, each day has a table
+of its own, which is dropped as a whole; from then on batches of that day are refused, so none is
+ever counted twice. Reports are overwritten when the snapshot takes them in.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import json
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ from celosia.core.errors import EngineError, InputError
 from celosia.core.messages import Message
 
 FILE = "collector.sqlite"
-FORM = "celosia collector 1"
+FORM = "celosia collector 2"
 PART = 16 * 2**20
 """Bytes of one row of a snapshot: a state may be larger than what SQLite takes for one value."""
 
@@ -33,9 +34,15 @@ _TABLES = """
 CREATE TABLE IF NOT EXISTS about (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS snapshot (part INTEGER PRIMARY KEY, bytes BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS journal (number INTEGER PRIMARY KEY, bytes BLOB NOT NULL);
-CREATE TABLE IF NOT EXISTS batches (id BLOB PRIMARY KEY, mark BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS days (day INTEGER PRIMARY KEY);
+CREATE TABLE IF NOT EXISTS outgoing (id TEXT PRIMARY KEY, bytes BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS sources (name TEXT PRIMARY KEY, reports INTEGER NOT NULL);
 """
+_MARKS = "(id BLOB PRIMARY KEY, mark BLOB NOT NULL) WITHOUT ROWID"
+Mark = tuple[bytes, bytes]
+"""The hash of an id, and that of the reports."""
+NO_DAY = 0
+"""Where an id tells no day: its mark is kept for good."""
 
 
 class Journal:
@@ -47,8 +54,11 @@ class Journal:
             be made.
     """
 
-    def __init__(self, folder: str | Path, protocol: Protocol, *, make: bool = True) -> None:
+    def __init__(
+        self, folder: str | Path, protocol: Protocol, *, make: bool = True, form: str = FORM
+    ) -> None:
         self.folder = Path(folder)
+        self._form = form
         place = self.folder / FILE
         if not make and not place.is_file():
             raise InputError("CEL-R075.not_a_collector", folder=self.folder, path=str(self.folder))
@@ -80,17 +90,18 @@ class Journal:
             for statement in _TABLES.strip().split(";\n"):
                 self._base.execute(statement)
             self._own(protocol)
+            self._days = self._kept_days()
 
     def _own(self, protocol: Protocol) -> None:
         found = dict(self._base.execute("SELECT name, value FROM about"))
         ours = {
-            "form": FORM,
+            "form": self._form,
             "fingerprint": protocol.fingerprint.hex(),
             "parameters": json.dumps(protocol.parameters(), sort_keys=True),
         }
         if not found:
             self._base.executemany("INSERT INTO about VALUES (?, ?)", ours.items())
-        elif found.get("form") != FORM:
+        elif found.get("form") != self._form:
             raise _unavailable(Message("collect.reason.other_version"))
         elif found["fingerprint"] != ours["fingerprint"]:
             raise InputError("CEL-R076", folder=self.folder, path=str(self.folder))
@@ -110,26 +121,59 @@ class Journal:
             except BaseException:
                 if self._base.in_transaction:
                     self._base.execute("ROLLBACK")
+                with suppress(sqlite3.Error):  # what is known of days is what the disk has
+                    self._days = self._kept_days()
                 raise
 
-    def mark_of(self, name: bytes) -> bytes | None:
+    def mark_of(self, name: bytes, day: int = NO_DAY) -> bytes | None:
         """The mark of a batch that was counted, by the hash of its id."""
+        if day not in self._days:
+            return None
         with _translate_errors():
-            row = self._base.execute("SELECT mark FROM batches WHERE id = ?", (name,)).fetchone()
+            wanted = f"SELECT mark FROM {_table(day)} WHERE id = ?"  # noqa: S608 - a number
+            row = self._base.execute(wanted, (name,)).fetchone()
         return None if row is None else bytes(row[0])
 
-    def note(self, marks: Iterable[tuple[bytes, bytes]]) -> bool:
+    def note(self, marks: Iterable[Mark], day: int = NO_DAY) -> bool:
         """Write down batches as counted; whether all of them were new."""
+        if day not in self._days:
+            self._base.execute(f"CREATE TABLE {_table(day)} {_MARKS}")
+            self._base.execute("INSERT INTO days VALUES (?)", (day,))
+            self._days.add(day)
         try:
-            self._base.executemany("INSERT INTO batches VALUES (?, ?)", marks)
+            insert = f"INSERT INTO {_table(day)} VALUES (?, ?)"  # noqa: S608 - a number
+            self._base.executemany(insert, marks)
         except sqlite3.IntegrityError:
             return False
         return True
 
-    def marks(self) -> Iterator[tuple[bytes, bytes]]:
-        """All batches that were counted, by hash of id and mark, in the order of the hashes."""
-        with _translate_errors():
-            yield from self._base.execute("SELECT id, mark FROM batches ORDER BY id")
+    def forget_before(self, day: int) -> int:
+        """Drop the marks of earlier days, for good; the day, or a later one that was told before.
+
+        The day is kept, so that a clock that is set back brings no forgotten day to life again.
+        """
+        row = self._base.execute("SELECT value FROM about WHERE name = 'oldest'").fetchone()
+        oldest = max(day, 0 if row is None else int(row[0]))
+        self._base.execute("INSERT OR REPLACE INTO about VALUES ('oldest', ?)", (str(oldest),))
+        for each in [kept for kept in self._days if NO_DAY < kept < oldest]:
+            self._base.execute(f"DROP TABLE {_table(each)}")
+            self._base.execute("DELETE FROM days WHERE day = ?", (each,))
+            self._days.remove(each)
+        return oldest
+
+    def _kept_days(self) -> set[int]:
+        return {day for (day,) in self._base.execute("SELECT day FROM days")}
+
+    def days(self) -> tuple[int, ...]:
+        """The days that have marks."""
+        return tuple(sorted(self._days))
+
+    def marks(self, day: int = NO_DAY) -> Iterator[Mark]:
+        """Batches that were counted, by hash of id and mark, in the order of the hashes."""
+        if day in self._days:
+            wanted = f"SELECT id, mark FROM {_table(day)} ORDER BY id"  # noqa: S608 - a number
+            with _translate_errors():
+                yield from self._base.execute(wanted)
 
     def keep(self, batch: bytes) -> None:
         """Keep a batch until the next snapshot."""
@@ -143,6 +187,22 @@ class Journal:
         for at in range(0, len(view), PART):
             row = (at // PART, view[at : at + PART])
             self._base.execute("INSERT INTO snapshot VALUES (?, ?)", row)
+
+    def send_out(self, batches: Iterable[tuple[str, bytes]]) -> None:
+        """Put batches that are to be sent, with their ids, in the place of all that was kept."""
+        self._base.execute("DELETE FROM journal")
+        self._base.executemany("INSERT INTO outgoing VALUES (?, ?)", batches)
+
+    def outgoing(self) -> tuple[str, bytes] | None:
+        """A batch that is to be sent, with its id; the same one until it is deleted."""
+        with _translate_errors():
+            found = self._base.execute("SELECT id, bytes FROM outgoing ORDER BY id LIMIT 1")
+            row: tuple[str, bytes] | None = found.fetchone()
+        return row
+
+    def delete_outgoing(self, id: str) -> None:
+        """A batch has arrived."""
+        self._base.execute("DELETE FROM outgoing WHERE id = ?", (id,))
 
     def tidy(self) -> None:
         """Move all from the write-ahead log to the file, so that the log stays short."""
@@ -164,9 +224,10 @@ class Journal:
                 yield batch
 
     def batches(self) -> int:
-        """How many batches were ever counted."""
+        """How many batches have a mark."""
+        counts = (f"SELECT count(*) FROM {_table(day)}" for day in self._days)  # noqa: S608
         with _translate_errors():
-            return int(self._base.execute("SELECT count(*) FROM batches").fetchone()[0])
+            return sum(int(self._base.execute(each).fetchone()[0]) for each in counts)
 
     def sources(self) -> dict[str, int]:
         """How many reports each named source has sent."""
@@ -191,6 +252,10 @@ class Journal:
     def close(self) -> None:
         """Let go of the folder."""
         self._base.close()
+
+
+def _table(day: int) -> str:
+    return f"marks_{int(day)}" if day else "marks"
 
 
 def _make(folder: Path) -> None:

@@ -47,6 +47,8 @@ STATUSES = {
     "CEL-R085": 400,
     "CEL-R086": 429,
     "CEL-R087": 500,
+    "CEL-R093": 410,
+    "CEL-R094": 421,
 }
 """Where HTTP has a status of its own; all else that is wrong with a batch is 422. After 429 and 503
 the batch is not counted and may be sent again, with the same id."""
@@ -177,10 +179,29 @@ async def health() -> Response:
     return response_of(success_reply({"status": "running"}))
 
 
+@router.get("/metrics")
+async def metrics(request: Request, endpoint: EndpointDependency) -> Response:
+    """Figures for Prometheus; for holders of the token of the monitor."""
+    if not endpoint.access.is_monitor(_token(request)):
+        raise Refusal("CEL-R084")
+    writer = endpoint.writer
+    text = writer.metrics.text(**writer.waiting, bytes_arriving=endpoint.arriving)
+    return Response(text, 200, media_type="text/plain; version=0.0.4")
+
+
+@router.get("/state")
+async def state(request: Request, endpoint: EndpointDependency) -> Response:
+    """All sums, as `celosia collect merge` reads them; for the curator."""
+    if not endpoint.access.is_curator(_token(request)):
+        raise Refusal("CEL-R084")
+    found = await asyncio.to_thread(endpoint.collector.state)
+    return Response(found, 200, media_type="application/octet-stream")
+
+
 @router.get("/protocol")
 async def protocol(endpoint: EndpointDependency) -> Response:
     """What devices must know to send reports: all parameters, and their fingerprint."""
-    found = endpoint.collector.protocol
+    found = endpoint.store.protocol
     return response_of(
         success_reply(parameters_of(found) | {"report_bytes": -(-found.report_bits // 8)})
     )
@@ -244,7 +265,7 @@ def _token(request: Request) -> str:
 
 async def _body(request: Request, endpoint: Endpoint) -> bytes:
     """The body, read as far as it may go and no longer than it may take."""
-    limits = endpoint.collector.limits
+    limits = endpoint.store.limits
     length = request.headers.get("content-length", "0")
     if not length.isdecimal() or len(length) > 18:
         raise Refusal("CEL-R085.length")

@@ -8,20 +8,23 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from celosia.collect.collector.access import Access
 from celosia.collect.collector.batches import BatchLimits
 from celosia.collect.collector.collector import Collector
+from celosia.collect.collector.store import BatchStore
 from celosia.collect.collector.writer import Writer
 from celosia.collect.registry import load_protocol
 from celosia.core.errors import InputError
 from celosia.core.messages import Message
-from celosia.core.server import listening, run_server
+from celosia.core.server import listening, run_server, start_again
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -31,38 +34,46 @@ PORT = 8450
 
 @dataclass(slots=True)
 class Endpoint:
-    """A collector and the one thread that counts for it, while the endpoint runs."""
+    """A collector or shuffler, and the one thread that counts for it, while the endpoint runs."""
 
-    factory: Callable[[], Collector]
+    factory: Callable[[], BatchStore]
     access: Access
     waiting: int = 10_000
     waiting_bytes: int = 256 * 2**20
     body_seconds: float = 30.0
     arriving: int = field(default=0, init=False)
     """Bytes of bodies that are being read now, of all requests together."""
-    _collector: Collector | None = field(default=None, init=False)
+    before_close: Callable[[], object] = field(default=lambda: None, init=False)
+    _store: BatchStore | None = field(default=None, init=False)
     _writer: Writer | None = field(default=None, init=False)
 
     def open(self) -> None:
-        """Open the collector, if it is not open."""
-        if self._collector is None:
-            self._collector = self.factory()
+        """Open the folder, if it is not open."""
+        if self._store is None:
+            self._store = self.factory()
             self._writer = Writer(
-                self._collector, waiting=self.waiting, waiting_bytes=self.waiting_bytes
+                self._store, waiting=self.waiting, waiting_bytes=self.waiting_bytes
             )
 
     def close(self) -> None:
         """Count what waits, and let go of the folder."""
-        if self._writer is not None and self._collector is not None:
+        if self._writer is not None and self._store is not None:
+            self.before_close()
             self._writer.close()
-            self._collector.close()
-            self._writer = self._collector = None
+            self._store.close()
+            self._writer = self._store = None
+
+    @property
+    def store(self) -> BatchStore:
+        """The collector or shuffler, which is open."""
+        assert self._store is not None
+        return self._store
 
     @property
     def collector(self) -> Collector:
-        """The collector, which is open."""
-        assert self._collector is not None
-        return self._collector
+        """The collector; a shuffler has no curator, who alone asks for it."""
+        assert isinstance(self._store, Collector)
+        return self._store
 
     @property
     def writer(self) -> Writer:
@@ -71,8 +82,13 @@ class Endpoint:
         return self._writer
 
 
-def create_app(collector: Callable[[], Collector], *, access: Access | None = None) -> FastAPI:
-    """The endpoint over a collector.
+def create_app(
+    store: Callable[[], BatchStore],
+    *,
+    access: Access | None = None,
+    origins: Sequence[str] = (),
+) -> FastAPI:
+    """The endpoint over a collector or a shuffler.
 
     `POST /v1/reports` takes the bytes of a batch under an `Idempotency-Key`, `GET /v1/protocol`
     tells devices what to do, `GET /v1/estimates` is for the curator, `GET /v1/health` for
@@ -80,8 +96,9 @@ def create_app(collector: Callable[[], Collector], *, access: Access | None = No
     "hint", "status"}`.
 
     Args:
-        collector: opens it when the app starts.
+        store: opens it when the app starts.
         access: the tokens; without them anyone may send, and HTTP gives no estimates.
+        origins: the sites whose pages may send from a browser, such as `https://app.example`.
 
     Raises:
         InputError: CEL-R083 the extra is missing.
@@ -92,7 +109,7 @@ def create_app(collector: Callable[[], Collector], *, access: Access | None = No
         from celosia.collect.collector.routes import ErrorMiddleware, add_handlers, router
     except ImportError as error:
         raise _missing_extra(error.name) from None
-    endpoint = Endpoint(collector, access or Access())
+    endpoint = Endpoint(store, access or Access())
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -115,21 +132,73 @@ def create_app(collector: Callable[[], Collector], *, access: Access | None = No
     app.state.endpoint = endpoint
     app.include_router(router)
     add_handlers(app)
+    if origins:
+        from starlette.middleware.cors import CORSMiddleware
+
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=_check_origins(origins),
+            allow_methods=["GET", "POST"],
+            allow_headers=["Authorization", "Content-Type", "Idempotency-Key"],
+            expose_headers=["Retry-After"],
+            max_age=86_400,
+        )
     app.add_middleware(ErrorMiddleware)
     return app
+
+
+def _check_origins(origins: Sequence[str]) -> list[str]:
+    for each in origins:
+        found = urlsplit(each)
+        if found.scheme not in ("http", "https") or each != f"{found.scheme}://{found.netloc}":
+            raise InputError("CEL-R077.origin")
+    return list(origins)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listening:
+    """Where an endpoint listens.
+
+    Args:
+        host: only this machine unless said otherwise.
+        port: of it.
+        certificate: a file, for HTTPS.
+        key: its private key.
+        plain: whether to listen to other machines without HTTPS, behind a proxy that has it.
+
+    Raises:
+        InputError: CEL-R083 the extra is missing, CEL-R089 others could read along.
+    """
+
+    host: str = "127.0.0.1"
+    port: int = PORT
+    certificate: str | Path | None = None
+    key: str | Path | None = None
+    plain: bool = False
+
+    def __post_init__(self) -> None:
+        try:
+            import uvicorn  # noqa: F401 - part of an extra
+        except ImportError as error:
+            raise _missing_extra(error.name) from None
+        if self.certificate is None and not self.plain and not _is_this_machine(self.host):
+            raise InputError("CEL-R089", host=self.host)
+
+    @property
+    def address(self) -> str:
+        """What devices send to."""
+        scheme = "http" if self.certificate is None else "https"
+        return f"{scheme}://{self.host}:{self.port}"
 
 
 def serve(
     protocol: str | Path,
     *,
     folder: str | Path,
-    host: str = "127.0.0.1",
-    port: int = PORT,
+    listen: Listening | None = None,
     access: Access | None = None,
     limits: BatchLimits | None = None,
-    certificate: str | Path | None = None,
-    key: str | Path | None = None,
-    plain: bool = False,
+    origins: Sequence[str] = (),
     ready: Callable[[], object] = lambda: None,
 ) -> None:
     """Run the endpoint until it is stopped (Ctrl-C, or SIGTERM).
@@ -137,31 +206,30 @@ def serve(
     Args:
         protocol: the protocol file.
         folder: of the collector.
-        host: where to listen; only this machine unless said otherwise.
-        port: of it.
+        listen: where to listen.
         access: who may send and see.
         limits: of batches and sources.
-        certificate: a file, for HTTPS.
-        key: its private key.
-        plain: whether to listen to other machines without HTTPS, behind a proxy that has it.
+        origins: the sites whose pages may send from a browser.
         ready: called once, as soon as reports are taken.
 
     Raises:
-        InputError: CEL-R083 the extra is missing, CEL-R089 others could read along.
         EngineError: CEL-R074 another process has the folder, CEL-R089 the port cannot be had.
     """
-    try:
-        import uvicorn  # noqa: F401 - part of an extra
-    except ImportError as error:
-        raise _missing_extra(error.name) from None
-    if certificate is None and not plain and not _is_this_machine(host):
-        raise InputError("CEL-R089", host=host)
-    declared = load_protocol(protocol)
-    with listening(host, port, code="CEL-R089") as sockets:
-        app = create_app(lambda: Collector.open(folder, declared, limits=limits), access=access)
+    listen = listen or Listening()
+    opened = partial(Collector.open, folder, load_protocol(protocol), limits=limits)
+    run_endpoint(create_app(opened, access=access, origins=origins), listen=listen, ready=ready)
+
+
+def run_endpoint(app: FastAPI, *, listen: Listening, ready: Callable[[], object]) -> None:
+    """Run an endpoint until it is stopped; SIGHUP starts it again, and refuses nobody meanwhile.
+
+    Raises:
+        EngineError: CEL-R074 another process has the folder, CEL-R089 the port cannot be had.
+    """
+    with listening(listen.host, listen.port, code="CEL-R089") as sockets:
         app.state.endpoint.open()  # here, so that what is wrong with the folder is told as an error
         try:
-            run_server(
+            again = run_server(
                 app,
                 sockets,
                 ready=ready,
@@ -170,12 +238,14 @@ def serve(
                 server_header=False,
                 proxy_headers=False,
                 log_level="warning",
-                ssl_certfile=certificate,
-                ssl_keyfile=key,
+                ssl_certfile=listen.certificate,
+                ssl_keyfile=listen.key,
                 timeout_graceful_shutdown=30,
             )
         finally:
             app.state.endpoint.close()
+        if again:
+            start_again(sockets)
 
 
 def _is_this_machine(host: str) -> bool:

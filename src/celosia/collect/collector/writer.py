@@ -8,7 +8,8 @@ from queue import Empty, Full, Queue
 from threading import Lock, Thread
 
 from celosia.collect.collector.batches import Batch, Receipt
-from celosia.collect.collector.collector import Collector
+from celosia.collect.collector.metrics import Metrics
+from celosia.collect.collector.store import BatchStore
 from celosia.core.errors import CelosiaError, InputError
 
 TOGETHER = 1_000
@@ -34,10 +35,11 @@ class Writer:
     way the next ones gather. Each is acknowledged when it is on disk, not before.
     """
 
-    def __init__(self, collector: Collector, *, waiting: int, waiting_bytes: int) -> None:
-        self._collector = collector
+    def __init__(self, store: BatchStore, *, waiting: int, waiting_bytes: int) -> None:
+        self._store = store
         self._queue: Queue[_Waiting | None] = Queue(waiting)
         self._most = waiting_bytes
+        self.metrics = Metrics()
         self._bytes = 0
         self._lock = Lock()
         self._thread = Thread(target=self._run, name="celosia-writer", daemon=True)
@@ -52,11 +54,12 @@ class Writer:
         made: Future[Receipt] = Future()
         size = len(batch.data)
         with self._lock:
-            if self._bytes + size > self._most:
-                raise TooBusy()
             try:
+                if self._bytes + size > self._most:
+                    raise Full
                 self._queue.put_nowait((batch, made))
             except Full:
+                self.metrics.batches_sent_away += 1
                 raise TooBusy() from None
             self._bytes += size
         made.add_done_callback(lambda _: self._leave(size))
@@ -66,6 +69,11 @@ class Writer:
         """Count what waits, and end."""
         self._queue.put(None)
         self._thread.join()
+
+    @property
+    def waiting(self) -> dict[str, int]:
+        """What waits now."""
+        return {"batches_waiting": self._queue.qsize(), "bytes_waiting": self._bytes}
 
     def _leave(self, size: int) -> None:
         with self._lock:
@@ -78,16 +86,22 @@ class Writer:
             if not group:
                 continue
             try:
-                outcomes = self._collector.absorb_all([batch for batch, _ in group])
+                outcomes = self._store.absorb_all([batch for batch, _ in group])
             except BaseException as error:  # none of them is counted, and each is told
+                self.metrics.write_failures += 1
                 for _, made in group:
                     made.set_exception(error)
                 continue
+            self.metrics.writes += 1
             for (_, made), outcome in zip(group, outcomes, strict=True):
                 if isinstance(outcome, InputError):
+                    self.metrics.batches_refused += 1
                     made.set_exception(outcome)
-                else:
-                    made.set_result(outcome)
+                    continue
+                self.metrics.batches_counted += outcome.counted
+                self.metrics.batches_repeated += not outcome.counted
+                self.metrics.reports_counted += outcome.reports if outcome.counted else 0
+                made.set_result(outcome)
 
     def _gathered(self) -> tuple[list[_Waiting], bool]:
         """What waits now, and whether it is the last."""

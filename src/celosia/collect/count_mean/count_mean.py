@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from celosia.collect.coins import WHOLE, Coin
 from celosia.collect.count_mean.base import SketchProtocol, SketchServer
-from celosia.collect.protocol import Client
+from celosia.collect.protocol import Blanket, Client
 from celosia.collect.reports import Packed, check_form, field_at, malformed
 from celosia.collect.state import State
 from celosia.core.numbers import exact
@@ -69,6 +69,12 @@ class CountMean(SketchProtocol):
         """The variance that the coins of one report add: 1 / (4 sinh^2(epsilon / 4))."""
         heads = self.coin.heads
         return float(Fraction(heads * (WHOLE - heads), (2 * heads - WHOLE) ** 2))
+
+    @property
+    def blanket(self) -> Blanket:
+        """As of a unary encoding of columns; values that collide are hidden the better."""
+        lie = 1 - Fraction(self.coin.heads, WHOLE)
+        return lie, lie**2
 
     @property
     def report_bits(self) -> int:

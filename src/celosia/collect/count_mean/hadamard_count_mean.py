@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from celosia.collect.coins import Coin
 from celosia.collect.count_mean.base import MOST_WIDTH, SketchProtocol, SketchServer
-from celosia.collect.protocol import Client
+from celosia.collect.protocol import Blanket, Client
 from celosia.collect.reports import Packed, bits_for, check_form, malformed
 from celosia.collect.state import State
 from celosia.core.errors import InputError
@@ -75,6 +76,11 @@ class HadamardCountMean(SketchProtocol):
     def coin(self) -> Coin:
         """Tells the truth about the sign."""
         return Coin.truthful(self.epsilon)
+
+    @property
+    def blanket(self) -> Blanket:
+        """One of two signs; different columns have the same one at half of the places."""
+        return Fraction(1, 2), Fraction(1, 4)
 
     @property
     def report_bits(self) -> int:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from celosia.collect.estimates import Estimates, check_significance
 from celosia.collect.oracles.pure import Floats, fingerprint_of
-from celosia.collect.protocol import Client, Protocol, Server
+from celosia.collect.protocol import Blanket, Client, Protocol, Server
 from celosia.collect.registry import PROTOCOLS
 from celosia.collect.reports import Packed, check_form, malformed
 from celosia.collect.state import State
@@ -279,6 +279,11 @@ class PrefixTree(Protocol):
     def fingerprint(self) -> bytes:
         """8 bytes that tell trees apart, all parameters of the oracle included."""
         return fingerprint_of(self.parameters() | {"oracle": self.oracles[0].fingerprint.hex()})
+
+    @property
+    def blanket(self) -> Blanket | None:
+        """That of the oracle: the level is chosen whatever the value is."""
+        return self.oracles[0].blanket
 
     @property
     def report_bits(self) -> int:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from celosia.collect.coins import WHOLE, Coin
 from celosia.collect.count_mean import _kernels
 from celosia.collect.oracles.pure import DomainProtocol, DomainServer, Floats, set_coin
-from celosia.collect.protocol import Client
+from celosia.collect.protocol import Blanket, Client
 from celosia.collect.reports import Packed, pack, unpack
 from celosia.core.errors import InputError
 from celosia.core.methods import parameter
@@ -114,6 +114,12 @@ class HadamardResponse(DomainProtocol):
     def width(self) -> int:
         """Places of a block: a power of two with a row for each of its values, but the first."""
         return 1 << (-(-len(self.values) // self.blocks)).bit_length()
+
+    @property
+    def blanket(self) -> Blanket:
+        """Half of one of B blocks; values of other blocks share nothing."""
+        both = Fraction(1, 4) if self.blocks == 1 else Fraction(0)
+        return Fraction(1, 2 * self.blocks), both
 
     @property
     def report_bits(self) -> int:

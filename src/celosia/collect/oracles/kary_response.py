@@ -11,7 +11,7 @@ import numpy as np
 
 from celosia.collect.coins import WHOLE, Coin
 from celosia.collect.oracles import pure
-from celosia.collect.protocol import Client
+from celosia.collect.protocol import Blanket, Client
 from celosia.collect.reports import Packed, bits_for, malformed, pack, unpack
 from celosia.core.randomness import Source
 
@@ -53,6 +53,11 @@ class KaryResponse(pure.DomainProtocol, pure.PureProtocol):
         """The chances of the true value and of each other one."""
         own = Fraction(self.coin.heads, WHOLE)
         return pure.Support(own, (1 - own) / (len(self.values) - 1))
+
+    @property
+    def blanket(self) -> Blanket:
+        """One of k outcomes, and none is that of two values."""
+        return Fraction(1, len(self.values)), Fraction(0)
 
     @property
     def report_bits(self) -> int:

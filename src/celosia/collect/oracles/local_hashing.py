@@ -25,7 +25,7 @@ from celosia.collect.coins import WHOLE, Coin
 from celosia.collect.count_mean import _kernels
 from celosia.collect.oracles import _kernels as _oracle_kernels
 from celosia.collect.oracles import pure
-from celosia.collect.protocol import Client, Server
+from celosia.collect.protocol import Blanket, Client, Server
 from celosia.collect.reports import Packed, bits_for, malformed, pack, unpack
 from celosia.collect.state import State
 from celosia.core.errors import InputError
@@ -113,6 +113,11 @@ class LocalHashing(pure.PureProtocol):
     def support(self) -> pure.Support:
         """The chances that the bucket told is that of the value, and that of another one."""
         return pure.Support(Fraction(self.coin.heads, WHOLE), Fraction(1, self.buckets))
+
+    @property
+    def blanket(self) -> Blanket:
+        """One of g buckets; values that collide are hidden the better."""
+        return Fraction(1, self.buckets), Fraction(0)
 
     @property
     def choice_bits(self) -> int:

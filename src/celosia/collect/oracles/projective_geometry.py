@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from celosia.collect.coins import WHOLE, Coin
 from celosia.collect.oracles import pure
 from celosia.collect.oracles._projective import MOST_POINTS, ProjectiveSpace, best_space, is_prime
-from celosia.collect.protocol import Client
+from celosia.collect.protocol import Blanket, Client
 from celosia.collect.reports import Packed, bits_for, malformed, pack, unpack
 from celosia.core.errors import InputError
 from celosia.core.methods import parameter
@@ -92,6 +92,14 @@ class ProjectiveGeometry(pure.DomainProtocol, pure.PureProtocol):
         """The chances that the point is orthogonal to the value, and to another one."""
         own = Fraction(self.coin.heads, WHOLE)
         return pure.Support(own, self.space.other(own))
+
+    @property
+    def blanket(self) -> Blanket:
+        """The points that are orthogonal to one value, and to two."""
+        points, q = self.space.points, self.order
+        inside = 1 / (1 + self.space.outside)
+        both = (q ** (self.coordinates - 2) - 1) // (q - 1)
+        return inside, Fraction(both, points)
 
     @property
     def report_bits(self) -> int:

@@ -173,7 +173,8 @@ def fingerprint_of(parameters: dict[str, Any]) -> bytes:
     return hashlib.blake2b(text.encode(), digest_size=8).digest()
 
 
-def _listed(domain: Any) -> tuple[Any, ...]:
+def as_domain(domain: Any) -> tuple[Any, ...]:
+    """A list of values as a tuple; TypeError where it is none."""
     if not isinstance(domain, (list, range, tuple)):
         raise TypeError
     return tuple(domain)
@@ -192,7 +193,7 @@ class DomainProtocol(Protocol):
     domain: Sequence[Hashable] = field(
         repr=False,  # it may be very long
         metadata={
-            "parameter": Parameter(kind="values", check=_listed, allowed="collect.allowed.domain")
+            "parameter": Parameter(kind="values", check=as_domain, allowed="collect.allowed.domain")
         },
     )
 

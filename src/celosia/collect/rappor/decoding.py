@@ -80,15 +80,20 @@ class BitCounts:
 
     def design(self, values: Digests) -> csr_array:
         """Which bits each candidate sets, with the weight of its cohort: candidates by bits."""
+        protocol = self.protocol
+        cohorts = np.arange(protocol.cohorts * protocol.hashes) // protocol.hashes
+        columns = protocol.family.every_column(values)
+        return self.design_at((columns + (cohorts * protocol.bits)[:, None]).T)
+
+    def design_at(self, places: NDArray[np.int64]) -> csr_array:
+        """The same from the bits themselves: candidates by hash functions, over all cohorts."""
         from scipy.sparse import csr_array
 
         protocol = self.protocol
-        rows = protocol.cohorts * protocol.hashes
-        cohorts = np.arange(rows) // protocol.hashes
-        places = protocol.family.every_column(values) + (cohorts * protocol.bits)[:, None]
-        starts = np.arange(values.size + 1, dtype=np.int64) * rows
-        shape = (values.size, protocol.cohorts * protocol.bits)
-        made = csr_array((np.ones(places.size), places.T.reshape(-1), starts), shape=shape)
+        size, rows = places.shape
+        starts = np.arange(size + 1, dtype=np.int64) * rows
+        shape = (size, protocol.cohorts * protocol.bits)
+        made = csr_array((np.ones(places.size), places.reshape(-1), starts), shape=shape)
         made.sum_duplicates()  # two hash functions may meet: a bit is set or not
         share = self.weights * self.reports / max(1, self.users)
         made.data = share[made.indices // protocol.bits]
@@ -187,11 +192,14 @@ def decode(
     confidence: float,
     correction: str,
     penalty: float | None,
+    places: NDArray[np.int64] | None = None,
     progress: Progress = silent,
 ) -> DecodedValues:
     """Select by the positive Lasso, fit the selected by least squares, test each of them.
 
     The tests are corrected for all candidates, not only for the selected ones, as in the paper.
+    The bits of candidates follow from the hash functions of the protocol, unless `places` tells
+    them.
     """
     from scipy.stats import norm
 
@@ -199,7 +207,10 @@ def decode(
     if correction not in CORRECTIONS:
         raise InputError("CEL-R034", correction=correction, corrections=", ".join(CORRECTIONS))
     progress(Step(Message("collect.stage.hashing"), 0, 3))
-    design = counted.design(digests(list(candidates)))
+    if places is None:
+        design = counted.design(digests(list(candidates)))
+    else:
+        design = counted.design_at(places)
     progress(Step(Message("collect.stage.selecting"), 1, 3))
     chosen = np.flatnonzero(_select(counted, design, penalty))
     progress(Step(Message("collect.stage.fitting"), 2, 3))

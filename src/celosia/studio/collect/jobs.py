@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from celosia.collect import shuffle_guarantee
 from celosia.core.progress import Step
 from celosia.studio.collect import model, sweep_model
 from celosia.studio.worker import JobProgress
@@ -19,6 +20,7 @@ def play(progress: JobProgress, *, form: model.CollectionForm) -> dict[str, Any]
             "truth": list(collection.truth),
             "bits": collection.protocol.report_bits,
             "lasting_epsilon": float(collection.protocol.lasting_epsilon),
+            "shuffled": shuffle_guarantee(collection.protocol, reports=form.devices).as_dict(),
         }
     )
     state: dict[str, Any] = {}

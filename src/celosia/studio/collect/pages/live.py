@@ -85,6 +85,12 @@ def watch(survey: str, request: Request) -> None:
     with ui.row().classes("items-center"):
         quiet("Open this address in each browser that takes part:")
         ui.link(address, address, new_tab=True).props('data-test="device-address"')
+    show_estimates(found)
+    show_code([("JavaScript", _snippet(found))])
+
+
+def show_estimates(found: Survey) -> None:
+    """The bars of a survey with their table; they follow the reports."""
     figures = ui.column().classes("w-full")
     heading("Estimates", 2)
     bars = chart.chart(
@@ -107,7 +113,6 @@ def watch(survey: str, request: Request) -> None:
 
     show()
     ui.timer(SECONDS, show)
-    show_code([("JavaScript", _snippet(found))])
 
 
 def _show(survey: Survey, bars: ui.echart, figures: ui.column, table: ui.column) -> None:

@@ -254,7 +254,29 @@ class _CollectionView:
                     ],
                     caption=_("Errors in percentage points"),
                 )
+            _trust(facts["shuffled"])
             _one_device(self._form)
+
+
+def _trust(found: dict[str, Any]) -> None:
+    """What a report promises, with an honest shuffler and without."""
+    heading("Whom devices must trust", 2)
+    show_table(
+        [_("Who is trusted"), _("Epsilon against the collector"), _("Delta")],
+        [
+            [_("Nobody"), number(found["colluding_epsilon"], 3), "0"],
+            [
+                _("A shuffler that does not work together with the collector"),
+                number(found["honest_epsilon"], 3),
+                f"{found['delta']:g}",
+            ],
+        ],
+        caption=_("The promise to one device, if all of these devices report honestly"),
+    )
+    quiet(
+        "A shuffler between devices and collector takes away who sent a report, when and in which "
+        "order: celosia collect shuffle."
+    )
 
 
 def _one_device(form: CollectionForm) -> None:

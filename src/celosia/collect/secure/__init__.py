@@ -1,0 +1,1 @@
+"""Sums that two aggregators make of shares, of which neither can read a report (Prio3)."""
