@@ -257,6 +257,8 @@ class PostProcessing:
     """Expressions of keys, aggregates and the expressions before them."""
     columns: tuple[str, ...] = ()
     """The names that are shown, in order."""
+    present: str | None = None
+    """The count that tells, beyond its noise, which groups have rows: only these are shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,6 +269,17 @@ class Question:
     aggregates: tuple[Aggregate, ...]
     keys: tuple[Key, ...] = ()
     post_processing: PostProcessing = PostProcessing()
+    branches: tuple[Question, ...] = ()
+    """Questions that are answered apart, each for a part of the price: grouping sets, UNION ALL.
+
+    Their answers stand below each other, with the column names of the first; `post_processing` is
+    that of all of them together.
+    """
+
+    @property
+    def each(self) -> tuple[Question, ...]:
+        """The questions that it is made of, or itself."""
+        return self.branches or (self,)
 
 
 def children(relation: Relation) -> tuple[Relation, ...]:

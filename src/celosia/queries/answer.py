@@ -15,7 +15,9 @@ from celosia.core.release import Release
 from celosia.mechanisms.parameters import check_confidence
 
 if TYPE_CHECKING:
+    import pandas as pd
     import polars as pl
+    import pyarrow as pa
 
     from celosia.core.report import Document
 
@@ -61,6 +63,8 @@ class QueryAnswer(Release):
     """Whether the answer was given before and repeated for free: rows may have changed since."""
     answered: str | None = None
     """When it was first given; None where nothing was spent."""
+    columns: list[str] = field(default_factory=list)
+    """The names of the columns, also where no row was released."""
     price: str | None = None
     """What it costs in money, or that nothing was charged, where the policy has a market."""
     at: Callable[[float], Intervals] | None = field(default=None, repr=False, compare=False)
@@ -126,24 +130,58 @@ class QueryAnswer(Release):
             return Message("queries.answer.stored")
         return Message("queries.answer.stored_at", at=self.answered)
 
-    def frame(self) -> pl.DataFrame:
-        """The rows as a table, with the bounds of each number where there are some.
+    def as_columns(self, *, bounds: bool = True) -> dict[str, list[Any]]:
+        """The values of each column, and of the columns of its bounds where there are some.
 
         Under caps that were chosen privately, the noise-only error stands beside the bounds.
+
+        Args:
+            bounds: whether numbers are followed by their bounds.
         """
+        columns: dict[str, list[Any]] = {}
+        for name in self.columns or (self.rows[0] if self.rows else ()):
+            columns[name] = [row[name] for row in self.rows]
+            if bounds:
+                columns |= self._bounds_of(name)
+        return columns
+
+    def _bounds_of(self, name: str) -> dict[str, list[float | None]]:
+        found: dict[str, list[float | None]] = {}
+        ends = [each.get(name) for each in self.intervals]
+        if any(each is not None for each in ends):
+            found[f"{name}_lower"] = [None if each is None else each[0] for each in ends]
+            found[f"{name}_upper"] = [None if each is None else each[1] for each in ends]
+        errors = [each.get(name) for each in self.noise_only]
+        if any(error is not None for error in errors):
+            found[f"{name}_noise"] = errors
+        return found
+
+    def frame(self) -> pl.DataFrame:
+        """The rows as a table of Polars, with the bounds of each number, as `as_columns`."""
         import polars as pl  # 0.1 s, only where wanted
 
-        columns: dict[str, list[Any]] = {}
-        for name in self.rows[0] if self.rows else ():
-            columns[name] = [row[name] for row in self.rows]
-            bounds = [each.get(name) for each in self.intervals]
-            if any(bound is not None for bound in bounds):
-                columns[f"{name}_lower"] = [None if each is None else each[0] for each in bounds]
-                columns[f"{name}_upper"] = [None if each is None else each[1] for each in bounds]
-            errors = [each.get(name) for each in self.noise_only]
-            if any(error is not None for error in errors):
-                columns[f"{name}_noise"] = errors
-        return pl.DataFrame(columns, strict=False)
+        return pl.DataFrame(self.as_columns(), strict=False)
+
+    def to_arrow(self) -> pa.Table:
+        """The same table for Arrow."""
+        return self.frame().to_arrow()
+
+    def to_pandas(self) -> pd.DataFrame:
+        """The same table for pandas.
+
+        Raises:
+            InputError: CEL-Q342 pandas is not installed.
+        """
+        try:
+            return self.frame().to_pandas()
+        except ImportError:
+            raise InputError("CEL-Q342", package="pandas") from None
+
+    def _repr_html_(self) -> str:
+        """The rows with their intervals, for notebooks."""
+        from celosia.queries.answer_table import html_table  # only notebooks show it
+
+        return html_table(self)
 
     def measures(self) -> dict[str, Any]:
         return {
@@ -162,6 +200,7 @@ class QueryAnswer(Release):
             "head": self.head,
             "stored": self.stored,
             "answered": self.answered,
+            "columns": self.columns,
             **({} if self.price is None else {"price": self.price}),
         }
 

@@ -112,7 +112,7 @@ def read_columns(engine: SqlEngine, *, timeout: float) -> dict[str, dict[str, st
 
     Behind the type of a text whose collation holds different texts for equal stands `COLLATE`.
     """
-    if engine.dialect == "spark":
+    if engine.dialect in ("spark", "sparql"):
         return cast("SparkEngine", engine).columns()
     execute = _executor(engine, timeout)
     return _in_postgres(execute) if engine.dialect == "postgres" else _in_duckdb(execute)
@@ -259,7 +259,7 @@ _COERCING = (
 
 def check_comparisons(question: algebra.Question, policy: Policy, types: DatabaseColumns) -> None:
     """Refuse a question that compares columns whose types in the database do not go together."""
-    for group in _groups(question):
+    for group in (group for each in question.each for group in _groups(each)):
         for one, other in combinations(dict.fromkeys(group), 2):
             kinds = [column_type(types, each.table, each.column) for each in (one, other)]
             if None in kinds or are_comparable(*map(str, kinds), dialect=policy.database.kind):

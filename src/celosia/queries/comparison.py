@@ -6,7 +6,7 @@ with noise that is drawn anew and kept nowhere. What it shows contains true answ
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import sqrt
 from statistics import fmean, median
@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 from celosia.core.messages import Message, say
 from celosia.core.progress import Progress, Step, silent
-from celosia.queries.algebra import scans
+from celosia.queries.algebra import Question, scans
 from celosia.queries.emission.target import Target
 from celosia.queries.planning.planner import compile_query
 from celosia.queries.planning.public_queries import PublicStep
-from celosia.queries.results import execute_plan, post_process
+from celosia.queries.post_processing import post_process
+from celosia.queries.results import execute_plan
 
 if TYPE_CHECKING:
     from celosia.core.randomness import Source
@@ -154,6 +155,7 @@ def compare(
     runs: int = 1,
     name: str = "",
     progress: Progress = silent,
+    exact: Callable[[str], Sequence[Row]] | None = None,
 ) -> Comparison:
     """The true answer of a question, and private ones; nothing is charged, nothing is released.
 
@@ -166,12 +168,12 @@ def compare(
         runs: how often the question is answered privately.
         name: what the question is called.
         progress: called before each run.
+        exact: the true rows of a text, where the engine has no SQL.
     """
-    question = compile_query(request.query, policy)
+    question = compile_query(request.query, policy, execute)
     target = Target(policy=policy, dialect=policy.database.kind)
-    exact = PublicStep(question=question, target=target).rows(execute)
+    true = exact(request.query) if exact else _true_rows(question, plan, target, execute)
     steps = question.post_processing
-    true = [row for _, row in post_process([plan.label_keys(row) for row in exact], steps)]
     keys = [each.name for each in question.keys if each.name in steps.columns]
     private: list[list[Row]] = []
     for run in range(runs):
@@ -181,7 +183,7 @@ def compare(
         else:
             outcome = execute_plan(plan, execute, rng=rng)
             private.append([row for row, _ in outcome.table(request.confidence)])
-    joins = len(scans(question.source)) - 1
+    joins = max(len(scans(each.source)) for each in question.each) - 1
     kinds = ", ".join(dict.fromkeys(each.kind for each in question.aggregates))
     shape = say(
         "queries.comparison.shape_groups" if question.keys else "queries.comparison.shape",
@@ -196,6 +198,23 @@ def compare(
         runs=runs,
         numbers=tuple(_numbers(true, private, keys)),
     )
+
+
+def _true_rows(question: Question, plan: Plan, target: Target, execute: Executor) -> list[Row]:
+    """The rows of the exact answer, those of all branches below each other."""
+    if question.branches:
+        names = question.branches[0].post_processing.columns
+        exact = [
+            dict(zip(names, row.values(), strict=True))
+            for each in question.branches
+            for row in _true_rows(each, plan, target, execute)
+        ]
+    else:
+        exact = [
+            plan.label_keys(row)
+            for row in PublicStep(question=question, target=target).rows(execute)
+        ]
+    return [row for _, row in post_process(exact, question.post_processing)]
 
 
 def _numbers(

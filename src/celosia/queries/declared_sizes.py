@@ -27,10 +27,14 @@ class UndeclaredSize:
     """To the answer of a plain count, as it is."""
     seconds_if_small: float | None
     """To the same answer if 100,000 rows were declared; None where rows cannot be."""
+    is_remote: bool = False
+    """Whether an endpoint keeps the facts."""
 
     @property
     def message(self) -> Message:
         """What the curator can do about it."""
+        if self.is_remote:
+            return Message("queries.size.endpoint", seconds=self.seconds)
         if self.table is None:
             return Message("queries.size.graph", seconds=self.seconds, rows=USUAL_ROWS)
         return Message(
@@ -54,6 +58,11 @@ def undeclared_sizes(policy: Policy) -> tuple[UndeclaredSize, ...]:
 
 
 def _found(policy: Policy) -> Iterator[UndeclaredSize]:
+    if policy.graph is not None and policy.graph.endpoint:
+        from celosia.queries.planning.remote import DEADLINE  # few policies need it
+
+        yield UndeclaredSize(table=None, seconds=DEADLINE, seconds_if_small=None, is_remote=True)
+        return
     if policy.graph is not None:
         asked = [
             f"SELECT (COUNT(*) AS ?n) WHERE {{ ?s <{each}> ?o }}"

@@ -32,13 +32,13 @@ from celosia.queries import deadlines
 from celosia.queries.answer import Intervals, QueryAnswer
 from celosia.queries.planning import Plan
 from celosia.queries.policy import Policy, policy_hash
+from celosia.queries.post_processing import post_process
 from celosia.queries.request import QueryRequest
 from celosia.queries.results import (
     Outcome,
     execute_plan,
     execute_plan_on_empty,
     list_planned_queries,
-    post_process,
 )
 from celosia.queries.sessions import check_declarations_of_plan
 
@@ -262,9 +262,10 @@ def build_answer(
         head=str(kept.head),
         stored=stored,
         answered=kept.at,
+        columns=list(plan.columns),
         price=price,
         at=at,
-        guarantee=_guarantee(plan, policy, simulation=rng.simulation),
+        guarantee=make_guarantee(plan, policy, simulation=rng.simulation),
         provenance=Provenance.now(MADE_BY, _parameters(plan, policy), seed=rng.seed),
         warnings=(*_warnings(plan, policy), *_below_zero(outcome)),
     )
@@ -294,6 +295,7 @@ def answer_public(
         confidence=request.confidence,
         epsilon=0.0,
         method=plan.method,
+        columns=list(plan.columns),
         at=lambda _: exact,  # type: ignore[arg-type,return-value]
         guarantee=Guarantee(
             promise=Message(
@@ -314,7 +316,8 @@ def answer_public(
     )
 
 
-def _guarantee(plan: Plan, policy: Policy, *, simulation: bool) -> Guarantee:
+def make_guarantee(plan: Plan, policy: Policy, *, simulation: bool) -> Guarantee:
+    """The promise of the answer of a plan."""
     name = plan.neighbours.unit
     one, unit, units = one_unit(name), unit_word(name), unit_words(name)
     epsilon, delta = format_rounded_up(float(plan.epsilon)), format_rounded_up(float(plan.delta))
@@ -332,7 +335,9 @@ def _guarantee(plan: Plan, policy: Policy, *, simulation: bool) -> Guarantee:
     assumes = [Message("queries.assumes.declarations")]
     if policy.graph is not None and not policy.unit.is_row:
         assumes.append(Message("queries.assumes.subjects", unit=unit))
-    elif not policy.unit.is_row:
+    if policy.graph is not None and policy.graph.endpoint:
+        assumes.append(Message("queries.assumes.endpoint", unit=unit))
+    elif policy.graph is None and not policy.unit.is_row:
         table, key = policy.unit.table, policy.unit.key
         assumes.append(Message("queries.assumes.foreign_keys", unit=unit, table=table, key=key))
     leaves = [Message("queries.leaves_open.sum"), Message("queries.leaves_open.many")]
@@ -373,7 +378,7 @@ def _below_zero(outcome: Outcome) -> list[str]:
     """A warning where noise took a single count below zero."""
     recipes = outcome.plan.derivations
     if (
-        len(recipes) > 1
+        len(recipes) != 1
         or outcome.group_keys is not None
         or recipes[0].aggregate.kind not in COUNTS
     ):

@@ -1,10 +1,10 @@
-"""The neighbour audit of private SQL: each kind of question, on two databases.
+"""The neighbour audit of private SQL and SPARQL: each kind of question, on two databases.
 
-They differ in one patient with all their rows. A question is planned as for an analyst. Its queries
-run once on each database; what the plan releases is then drawn many times, and an attacker tells
-the two apart from it (`assess.audit`). A lower bound above the epsilon that was charged proves a
-violation; one below it proves nothing. How near it comes to the charge is its power: noise that is
-larger than the patient needs shows less.
+They differ in one patient with all their rows, or in one entity with all its facts. A question is
+planned as for an analyst. Its queries run once on each database; what the plan releases is then
+drawn many times, and an attacker tells the two apart from it (`assess.audit`). A lower bound above
+the epsilon that was charged proves a violation; one below it proves nothing. How near it comes to
+the charge is its power: noise that is larger than the patient needs shows less.
 """
 
 from __future__ import annotations
@@ -25,6 +25,12 @@ from celosia.core.messages import Message, did_you_mean
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source, System
 from celosia.mechanisms.parameters import check_confidence
+from celosia.queries.neighbour_graphs import (
+    GRAPH_SHAPES,
+    PUBLIC_FACTS,
+    graph_policy,
+    graph_statements,
+)
 from celosia.queries.planning import make_plan
 from celosia.queries.planning.plan import Executor, GroupKeys, Plan, Rows
 from celosia.queries.planning.plan import Step as PlanStep
@@ -124,11 +130,20 @@ _SHAPES = {
     "different rows of all": "SELECT COUNT(*) FROM (SELECT DISTINCT ward, day FROM visits) AS v",
     "bands": "SELECT FLOOR(age / 50) * 50 AS band, COUNT(*) FROM patients GROUP BY band",
     "covariance": "SELECT COVAR_POP(cost, 10 - cost) FROM visits",
+    "grouping sets": "SELECT sex, ward, COUNT(*) FROM patients p JOIN visits v ON v.patient = p.id "
+    "GROUP BY ROLLUP (sex, ward)",
+    "cube of sums": "SELECT ward, SUM(cost) FROM visits GROUP BY CUBE (ward)",
+    "answers put together": "SELECT 'v' AS what, COUNT(*) AS n FROM visits UNION ALL "
+    "SELECT 'p', COUNT(*) FROM patients",
+    "groups of many people": "SELECT MAX(n) AS most FROM (SELECT ward, COUNT(*) AS n FROM visits "
+    "GROUP BY ward) AS w WHERE n > 1",
+    "different values shown": "SELECT DISTINCT ward FROM visits",
+    "different values found": "SELECT DISTINCT drug FROM visits ORDER BY drug",
 }
 SHAPES: Mapping[str, str] = {
     name: query.replace("PER_PERSON", _PER) for name, query in _SHAPES.items()
-}
-"""Kinds of questions by name: those of single rows first, then those about people."""
+} | dict(GRAPH_SHAPES)
+"""Kinds of questions by name: those of single rows, those about people, and those in SPARQL."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +161,8 @@ class _Pair:
 
 def _numbers(outcome: Outcome) -> list[float]:
     """Everything that was released, in a row of fixed length."""
+    if outcome.branches:
+        return [number for each in outcome.branches for number in _numbers(each)]
     if outcome.kept_groups is not None:  # found in the data: how many, and whether the rare one is
         keys = outcome.group_keys or ((),)
         return [float(len(outcome.kept_groups)), float("rare" in keys[0])]
@@ -211,12 +228,19 @@ def audit_queries(
 def plan_shape(query: str) -> Plan:
     """The plan of a question, with a delta where it needs one."""
     delta = DELTA if "BY drug" in query else 0
-    return make_plan(QueryRequest(query, epsilon=EPSILON, delta=delta), hospital_policy())
+    request = QueryRequest(query, epsilon=EPSILON, delta=delta)
+    if query in GRAPH_SHAPES.values():
+        return make_plan(request, graph_policy(), count=lambda *_: PUBLIC_FACTS)
+    return make_plan(request, hospital_policy())
 
 
 def _with_kept_queries(plan: Plan) -> Plan:
     """The plan with steps that write their queries once, however often they are asked for."""
-    return replace(plan, steps=tuple(map(_keep_queries, plan.steps)))
+    return replace(
+        plan,
+        steps=tuple(map(_keep_queries, plan.steps)),
+        branches=tuple(map(_with_kept_queries, plan.branches)),
+    )
 
 
 def _keep_queries(step: PlanStep) -> PlanStep:
@@ -246,6 +270,8 @@ def _databases() -> Iterator[tuple[Executor, Executor]]:
     with duckdb.connect() as first, duckdb.connect() as second:
         for connection, is_whole in ((first, True), (second, False)):
             for statement in hospital_statements(with_patient=is_whole):
+                connection.execute(statement)
+            for statement in graph_statements(with_entity=is_whole):
                 connection.execute(statement)
         yield _cached(first), _cached(second)
 

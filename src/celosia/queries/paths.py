@@ -39,6 +39,20 @@ def audit_log_path(policy: str | Path) -> Path:
     return _beside(policy, ".audit.jsonl")
 
 
+def synopsis_path(ledger: str | Path) -> Path | None:
+    """The file beside a ledger that lists what workloads have measured; none beside a server's.
+
+    >>> synopsis_path("shop.ledger.sqlite").name, synopsis_path("postgresql://db/ledger")
+    ('shop.synopsis.json', None)
+    """
+    if "://" in str(ledger):
+        return None
+    path = Path(ledger)
+    return path.with_name(
+        path.name.removesuffix(".sqlite").removesuffix(".ledger") + ".synopsis.json"
+    )
+
+
 def trace_paths(policy: str | Path | Policy) -> tuple[Path, ...]:
     """The files beside a policy file that record charges, also where its ledger is lost."""
     if not isinstance(policy, str | Path):

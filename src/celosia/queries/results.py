@@ -14,20 +14,13 @@ from typing import Any
 from sqlglot import exp
 
 from celosia.core.randomness import Source
-from celosia.queries.algebra import PostProcessing
 from celosia.queries.computed_intervals import propagate
 from celosia.queries.emission.expression_types import infer_type
-from celosia.queries.emission.syntax import (
-    as_alias,
-    column,
-    identifier,
-    integer_literal,
-)
-from celosia.queries.ownership.owners import unused_name
 from celosia.queries.planning.aggregates import RANKS, Derivation
 from celosia.queries.planning.moments import PairRanges
 from celosia.queries.planning.plan import Bounds, Executor, GroupKeys, Plan, ReleasedValues, Step
 from celosia.queries.planning.ranges import Range
+from celosia.queries.post_processing import Row, post_process
 
 Cell = tuple[float | int | None, Bounds | None]
 """A number of an answer, and between what the exact one lies; None where nothing is public."""
@@ -185,86 +178,8 @@ def _as_floats(interval: Interval | Range | None) -> Bounds | None:
     return (-inf if low is None else float(low)), (inf if high is None else float(high))
 
 
-Row = dict[str, Any]
-POSITION = "celosia_place"
-
-
-def post_process(rows: Sequence[Row], steps: PostProcessing) -> list[tuple[int, Row]]:
-    """The rows that are shown, in order, each with its position among the released rows.
-
-    Everything is computed by DuckDB over nothing but the released rows, with the same meaning as
-    in the query.
-    """
-    has_work = steps.having is not None or steps.order or steps.limit is not None or steps.offset
-    if not rows or not (has_work or steps.computed):
-        return [(position, _select_columns(row, steps)) for position, row in enumerate(rows)]
-    import duckdb  # 0.1 s, only where an answer is made
-    import polars as pl
-
-    columns = {word: [row[word] for row in rows] for word in rows[0]}
-    words = [each.name for each in steps.computed]
-    position_name = unused_name(
-        POSITION, [*columns, *words]
-    )  # outputs have names of the analyst's choice
-    columns[position_name] = list(range(len(rows)))
-    with duckdb.connect() as connection:
-        connection.register("answers", pl.DataFrame(columns, strict=False).to_arrow())
-        found = connection.execute(_query(steps, position_name).sql(dialect="duckdb")).fetchall()
-    made = []
-    for position, *values in found:
-        extra = dict(zip(words, map(_as_json_value, values), strict=True))
-        made.append((position, _select_columns(rows[position] | extra, steps)))
-    return made
-
-
-def _query(steps: PostProcessing, position: str) -> exp.Select:
-    source: exp.Expr = exp.Table(this=identifier("answers"))
-    having = steps.having
-    for each in steps.computed:  # one at a time: each may refer to those before it
-        if having is not None and each.expression.find(exp.Window) is not None:
-            # A window looks at the rows that HAVING has left.
-            kept = exp.Select(
-                expressions=[exp.Star()],
-                from_=exp.From(this=source),
-                where=exp.Where(this=having.copy()),
-            )
-            source = exp.Subquery(this=kept, alias=exp.TableAlias(this=identifier("answers")))
-            having = None
-        inner = exp.Select(
-            expressions=[exp.Star(), as_alias(each.expression.copy(), each.name)],
-            from_=exp.From(this=source),
-        )
-        source = exp.Subquery(this=inner, alias=exp.TableAlias(this=identifier("answers")))
-    query = exp.Select(
-        expressions=[column(position), *(column(each.name) for each in steps.computed)],
-        from_=exp.From(this=source),
-    )
-    if having is not None:
-        query.set("where", exp.Where(this=having.copy()))
-    order = [
-        exp.Ordered(this=column(word), desc=descending, nulls_first=False)
-        for word, descending in steps.order
-    ]
-    # Equal rows stay in the order of their keys.
-    query.set("order", exp.Order(expressions=[*order, exp.Ordered(this=column(position))]))
-    if steps.limit is not None:
-        query.set("limit", exp.Limit(expression=integer_literal(steps.limit)))
-    if steps.offset:
-        query.set("offset", exp.Offset(expression=integer_literal(steps.offset)))
-    return query
-
-
-def _as_json_value(value: Any) -> Any:
-    """A value that JSON has a word for; an infinity is none, as a division by zero is."""
-    number = float(value) if isinstance(value, Decimal) else value
-    return None if isinstance(number, float) and not isfinite(number) else number
-
-
-def _select_columns(row: Row, steps: PostProcessing) -> Row:
-    """The columns that the query names, in its order."""
-    return {word: row[word] for word in steps.columns} if steps.columns else dict(row)
-
-
+PRESENT = 0.95
+"""The chance that a group without rows is not shown by SELECT DISTINCT."""
 RowBounds = dict[str, Bounds | None]
 """Bounds of the numbers of a row, by their names."""
 _ROUNDED_UP = Context(prec=15, rounding=ROUND_CEILING)
@@ -281,9 +196,13 @@ class Outcome:
     """Which combinations are groups; all of them if None."""
     measured: Mapping[str, ReleasedValues]
     """By the name of what was measured."""
+    branches: tuple[Outcome, ...] = ()
+    """What was released for each branch of the plan."""
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for the ledger."""
+        if self.branches:
+            return {"branches": [each.as_dict() for each in self.branches]}
         return {
             "group_keys": None
             if self.group_keys is None
@@ -295,6 +214,9 @@ class Outcome:
     @classmethod
     def from_dict(cls, plan: Plan, facts: Mapping[str, Any]) -> Outcome:
         """Read what `as_dict` wrote, for the same plan."""
+        if plan.branches:
+            pairs = zip(plan.branches, facts["branches"], strict=True)
+            return _compound(plan, [cls.from_dict(*each) for each in pairs])
         known, places = facts["group_keys"], facts["kept_groups"]
         return cls(
             plan,
@@ -330,13 +252,15 @@ class Outcome:
         The latter hold the exact numbers under the caps that were chosen, and not what these took
         away.
         """
+        if self.branches:
+            return self._stacked_table(confidence)
         question = self.plan.question
         groups = [()] if self.group_keys is None else list(product(*self.group_keys))
         cells = {
             each.aggregate.name: self._cells(each, confidence) for each in self.plan.derivations
         }
         names = [each.name for each in question.keys]
-        places = range(len(groups)) if self.kept_groups is None else self.kept_groups
+        places = self._present(range(len(groups)) if self.kept_groups is None else self.kept_groups)
         rows: list[Row] = []
         for place in places:
             keys = self.plan.label_keys(dict(zip(names, groups[place], strict=True)))
@@ -354,6 +278,38 @@ class Outcome:
             )
             for at, row in post_process(rows, steps)
         ]
+
+    def _stacked_table(self, confidence: float) -> list[tuple[Row, RowBounds, RowBounds]]:
+        """The tables of all branches below each other, with the names of the first."""
+        steps = self.plan.question.post_processing
+        names = self.plan.question.branches[0].post_processing.columns
+        stacked: list[list[Row]] = []
+        for branch in self.branches:
+            words = dict(zip(branch.plan.question.post_processing.columns, names, strict=True))
+            stacked += [
+                [{words[name]: value for name, value in part.items()} for part in row]
+                for row in branch._table(confidence)
+            ]
+        table = []
+        for at, row in post_process([row for row, *_ in stacked], steps):
+            bounds, noise = (
+                {name: each for name, each in part.items() if name in row}
+                for part in stacked[at][1:]
+            )
+            table.append((row, bounds, noise))
+        return table
+
+    def _present(self, places: Sequence[int]) -> Sequence[int]:
+        """The groups whose count is above its noise, where these are asked for.
+
+        Groups that were found in the data have rows.
+        """
+        counted = self.plan.question.post_processing.present
+        if counted is None or self.kept_groups is not None:
+            return places
+        (recipe,) = (each for each in self.plan.derivations if each.aggregate.name == counted)
+        cells = [noisy for _, noisy in self._cells(recipe, PRESENT)]
+        return [place for place in places if _is_above(cells[place], 0)]
 
     def _computed_cells(
         self, rows: list[Row], places: Sequence[int], confidence: float
@@ -388,6 +344,12 @@ class Outcome:
 
     def caps(self) -> dict[str, Any]:
         """The caps that were chosen privately, by what they were chosen for: released numbers."""
+        if self.branches:
+            return {
+                f"{number}. {name}": cap
+                for number, each in enumerate(self.branches, start=1)
+                for name, cap in each.caps().items()
+            }
         labels = {name: part.name for step in self.plan.steps for name, part in step.labelled}
         return {
             labels[name]: _scale_cap(each.released["cap"], self._cap_unit(name))
@@ -486,6 +448,10 @@ def list_planned_queries(plan: Plan) -> Iterator[exp.Expr]:
     Raises:
         QueryRefused: CEL-Q127 and others, what cannot be written for the engine.
     """
+    if plan.branches:
+        for each in plan.branches:
+            yield from list_planned_queries(each)
+        return
     question = plan.question
     known = plan.group_keys if question.keys else None
     for step in plan.steps:
@@ -516,6 +482,8 @@ def execute_plan_on_empty(plan: Plan, *, rng: Source) -> Outcome:
 def _execute(
     plan: Plan, asker: Callable[[Step, GroupKeys | None], Executor], rng: Source
 ) -> Outcome:
+    if plan.branches:
+        return _compound(plan, [_execute(each, asker, rng) for each in plan.branches])
     known, places = plan.group_keys if plan.question.keys else None, None
     found: dict[str, ReleasedValues] = {}
     for step in plan.steps:
@@ -525,6 +493,16 @@ def _execute(
             continue
         found.update(zip(step.names, step.measure(ask, group_keys=known, rng=rng), strict=True))
     return Outcome(plan, known, places, found)
+
+
+def _compound(plan: Plan, branches: Sequence[Outcome]) -> Outcome:
+    return Outcome(plan, None, None, {}, tuple(branches))
+
+
+def _is_above(cell: Cell, least: float) -> bool:
+    """Whether a number is above another, as far as its noise tells."""
+    value, bounds = cell
+    return (value or 0) > least if bounds is None else bounds[0] > least
 
 
 def _largest_error(value: float | None, bounds: Bounds | None) -> float | None:

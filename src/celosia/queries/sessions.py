@@ -34,6 +34,10 @@ def open_engine(policy: Policy) -> SqlEngine:
     from celosia import engines  # each loads its database when it is named
 
     if policy.graph is not None:
+        if policy.graph.endpoint:
+            from celosia.queries.rdf.remote_engine import RemoteEngine
+
+            return RemoteEngine(policy)
         return _open_graph(policy, policy.graph)
     database = policy.database
     if database.kind == "postgres":
@@ -63,6 +67,8 @@ def make_rewriter(
     """Make the function that rewrites every query before the engine runs it."""
     if policy.graph is None:
         return make_text_cast(policy, types)
+    if policy.graph.endpoint:
+        return lambda query: query
     from celosia.queries.rdf.views import make_cap_remover
 
     return make_cap_remover(policy, lambda query: engine.run(query, timeout=timeout))
@@ -102,7 +108,8 @@ def check_declarations_of_plan(
     Raises:
         InputError: as `check_declarations`.
     """
-    names = [scan.table for scan in scans(plan.original.source)]
+    original = plan.original
+    names = [scan.table for each in original.each for scan in scans(each.source)]
     check_unique_tables(find_referenced_tables(policy, names), execute, dialect=dialect)
     queried = [table for table in map(policy.table, names) if table is not None]
     check_owners_of_tables(policy, queried, lambda query: execute(cast(query)), dialect=dialect)

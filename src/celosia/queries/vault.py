@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Unpack, cast
@@ -27,7 +28,7 @@ from celosia.queries.execution import (
     check_accepted,
     unanswered_error,
 )
-from celosia.queries.paths import ledger_path, trace_paths
+from celosia.queries.paths import ledger_path, synopsis_path, trace_paths
 from celosia.queries.planning import Plan, make_plan
 from celosia.queries.policy import Policy, check_against_database, check_policy, load_policy
 from celosia.queries.policy.database import DatabaseColumns
@@ -41,6 +42,10 @@ if TYPE_CHECKING:
     from celosia.queries.answer import QueryAnswer
     from celosia.queries.comparison import Comparison
     from celosia.queries.planning.public_queries import PublicStep
+    from celosia.queries.rdf.remote_engine import RemoteEngine
+    from celosia.queries.workloads.plan import WorkloadPlan
+    from celosia.queries.workloads.questions import WorkloadQuestion
+    from celosia.queries.workloads.run import Synopsis, WorkloadAnswer
 
 PLANNING = 10.0
 """Seconds that the public tables of a question may take to be aggregated when it is planned."""
@@ -78,6 +83,8 @@ class Vault:
         self._cast = sessions.make_rewriter(policy, types, engine, timeout=TIMEOUT)
         self._version = version
         self._scratch: WorkFolder | None = None
+        self._synopsis: Synopsis | None = None
+        self._synopsis_path: Path | None = None
 
     @classmethod
     def open(
@@ -144,6 +151,7 @@ class Vault:
             raise
         made = cls(declared, account, engine, rng=source, types=types, version=version)
         made._scratch = scratch
+        made._synopsis_path = synopsis_path(place)
         return made
 
     @property
@@ -212,13 +220,21 @@ class Vault:
         return price_note(self.policy, plan.epsilon, request.analyst)
 
     def _plan(self, request: QueryRequest) -> Plan:
+        remote = self._remote
+        count = sessions.make_public_counter(self.policy, self._ask)
+        if remote is not None:
+            count = partial(remote.count_public, timeout=min(PLANNING, self.timeout))
         plan = make_plan(
             request,
             self.policy,
-            count=sessions.make_public_counter(self.policy, self._ask),
-            execute_public=self._ask_public,
+            count=count,
+            execute_public=self._ask_public if remote is None else None,
         )
         check_comparisons(plan.original, self.policy, self._types)
+        if remote is not None:
+            from celosia.queries.planning.remote import ask_by_aggregates  # few policies need it
+
+            plan = ask_by_aggregates(plan, request.query, self.policy)
         return replace(plan, deadline=min(plan.deadline, self.timeout))
 
     def sparql(self, query: str, **options: Unpack[QueryOptions]) -> QueryAnswer:
@@ -315,6 +331,74 @@ class Vault:
         execution.wait()
         return answer
 
+    def plan_workload(
+        self,
+        questions: Sequence[str | WorkloadQuestion],
+        *,
+        epsilon: float,
+        analyst: str | None = None,
+    ) -> WorkloadPlan:
+        """How questions would be answered together, and with what errors; costs nothing.
+
+        Args:
+            questions: texts, or `WorkloadQuestion`s with their weights or wished errors.
+            epsilon: of all of them together.
+            analyst: as for `sql`.
+
+        Raises:
+            InputError: CEL-Q344 there are none; and what is wrong with one of them.
+            QueryRefused: one of them cannot be promised.
+        """
+        from celosia.queries.workloads.plan import plan_workload  # few questions come in numbers
+
+        return plan_workload(self, questions, epsilon=epsilon, analyst=analyst)
+
+    def workload(
+        self,
+        questions: Sequence[str | WorkloadQuestion],
+        *,
+        epsilon: float,
+        analyst: str | None = None,
+        confidence: float = 0.95,
+    ) -> WorkloadAnswer:
+        """Answer questions together, with less noise than one by one for the same budget.
+
+        What is measured is charged question by question; the sum is checked before. The measured
+        tables stay in the ledger as a synopsis: `from_synopsis` answers questions about them.
+
+        Raises:
+            InputError, QueryRefused: as for `plan_workload`.
+            BudgetExceeded: CEL-Q110, CEL-Q111 the budget does not allow all of it.
+        """
+        from celosia.queries.workloads.run import WorkloadRun
+
+        check_confidence(confidence)
+        plan = self.plan_workload(questions, epsilon=epsilon, analyst=analyst)
+        answer = WorkloadRun(self, analyst=analyst, confidence=confidence).run(plan)
+        self._synopses().add(plan)
+        return answer
+
+    def from_synopsis(
+        self, query: str, *, analyst: str | None = None, confidence: float = 0.95
+    ) -> QueryAnswer:
+        """Answer a question from what workloads have measured; nothing is charged.
+
+        Raises:
+            QueryRefused: CEL-Q344 no workload has measured its cells.
+        """
+        from celosia.queries.workloads.run import WorkloadRun
+
+        check_confidence(confidence)
+        run = WorkloadRun(self, analyst=analyst, confidence=confidence)
+        return self._synopses().answer(run, query)
+
+    def _synopses(self) -> Synopsis:
+        from celosia.queries.workloads.run import Synopsis
+
+        if self._synopsis is None:
+            self._synopsis = Synopsis(self._synopsis_path)
+        return self._synopsis
+
     def compare(
         self,
         request: QueryRequest,
@@ -348,6 +432,9 @@ class Vault:
                 runs=runs,
                 name=name,
                 progress=progress,
+                exact=None
+                if self._remote is None
+                else partial(self._remote.exact_rows, timeout=self.timeout),
             )
         except EngineError:  # what it says may reveal data
             pass
@@ -385,6 +472,11 @@ class Vault:
                 language=request.language,
                 method=spoken.lower(),
             )
+
+    @property
+    def _remote(self) -> RemoteEngine | None:
+        """The engine, where it is an endpoint that is asked by aggregates."""
+        return cast("RemoteEngine", self._engine) if self._engine.dialect == "sparql" else None
 
     def _ask(self, query: exp.Expr) -> Any:
         return self._engine.run(self._cast(query), timeout=self.timeout)

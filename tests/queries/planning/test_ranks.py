@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from sqlglot import exp
+from tests.effort import some
 from tests.queries.vaults import BY_ROW, POLICY, Rows, capped, in_memory, shop, without
 
 from celosia.core.errors import QueryRefused
@@ -213,7 +214,7 @@ def neighbours(rows: Rows, relation: Relation) -> Iterator[Rows]:
 
 
 @BOTH
-@pytest.mark.parametrize("query", QUESTIONS)
+@pytest.mark.parametrize("query", some(QUESTIONS, 5))
 @pytest.mark.parametrize(
     "policy", [POLICY, capped(POLICY, orders__person=4, item__order=3)], ids=["chosen", "capped"]
 )

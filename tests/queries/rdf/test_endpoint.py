@@ -55,9 +55,15 @@ class Handler(BaseHTTPRequestHandler):
         self.server.seen.append(self.headers.get("Authorization"))
         found: Any = self.server.graph.query(query)
         fault = self.server.fault
-        if query.startswith("SELECT"):
+        if isinstance(found, ox.QuerySolutions):
             body = found.serialize(format=ox.QueryResultsFormat.JSON)
-            self.answer(b"[]" if fault == "count" else body, "application/sparql-results+json")
+            state = {"X-SQL-State": "S1TAT"} if fault == "anytime" else {}
+            self.answer(
+                b"[]" if fault == "count" or body is None else body,
+                "application/sparql-results+json",
+                status=500 if fault == "status" else 200,
+                more=state,
+            )
             return
         lines = found.serialize(format=ox.RdfFormat.N_TRIPLES)
         if fault == "capped":
@@ -88,8 +94,18 @@ class Handler(BaseHTTPRequestHandler):
         else:
             self.answer(lines, kind, cut=fault == "cut", status=206 if fault == "partial" else 200)
 
-    def answer(self, body: bytes, kind: str, *, cut: bool = False, status: int = 200) -> None:
+    def answer(
+        self,
+        body: bytes,
+        kind: str,
+        *,
+        cut: bool = False,
+        status: int = 200,
+        more: dict[str, str] | None = None,
+    ) -> None:
         self.send_response(status)
+        for name, value in (more or {}).items():
+            self.send_header(name, value)
         self.send_header("Content-Type", kind)
         self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()

@@ -11,6 +11,8 @@ import pyoxigraph as ox
 from celosia.accounting.amounts import Spending
 from celosia.queries.policy.values import (
     ANY_PREDICATE,
+    ANY_PRIVATE,
+    ANY_PUBLIC,
     ENTITIES,
     FACT_COLUMNS,
     ColumnPolicy,
@@ -20,6 +22,7 @@ from celosia.queries.policy.values import (
     Unit,
 )
 from celosia.queries.rdf.terms import XSD, address_text, canonical_text, decode, term_number
+from celosia.queries.rdf.views import make_views
 
 EX = "http://example.org/"
 Fact = tuple[str, str, str]
@@ -126,6 +129,9 @@ class Both:
             self.duckdb.execute(
                 f'CREATE VIEW "{name}" AS SELECT {shown} FROM triples WHERE p = {number}'
             )
+        for name, query in make_views(self.policy).items():
+            if name.endswith("+") or name in (ANY_PRIVATE, ANY_PUBLIC):
+                self.duckdb.execute(f'CREATE VIEW "{name}" AS {query.sql("duckdb")}')
         listed = ", ".join(map(str, numbers.values()))
         self.duckdb.execute(
             f'CREATE VIEW "{ANY_PREDICATE}" AS SELECT {shown}, p AS predicate FROM triples '

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pyoxigraph
 import pytest
+from tests.effort import some
 
 from celosia.datasets.watdiv import QUERIES, watdiv
 from celosia.lab.sparql.shop import STORE, Shop, ShopQuery, shop_queries
@@ -39,7 +40,7 @@ def truth() -> dict[str, int]:
     return found
 
 
-@pytest.fixture(scope="module", params=POLICIES, ids="-".join)
+@pytest.fixture(scope="module", params=some(POLICIES, 2), ids="-".join)
 def shop(request: pytest.FixtureRequest, folder: Path) -> Iterator[Shop]:
     unit, private = request.param
     with Shop(folder, unit=unit, private=private) as opened:

@@ -36,9 +36,6 @@ FORBIDDEN = (
     exp.Rand,
     exp.CurrentDate,
     exp.CurrentTimestamp,
-    exp.GroupingSets,
-    exp.Rollup,
-    exp.Cube,
     exp.Into,
     exp.Command,
     exp.DDL,
@@ -74,7 +71,9 @@ def _forbidden(node: exp.Expr) -> str | None:
 def _clause(node: exp.Expr) -> str | None:
     is_outermost = node.find_ancestor(exp.Select) is None
     if isinstance(node, exp.Union | exp.Select) and node.args.get("distinct") and is_outermost:
-        return "DISTINCT or UNION"
+        return "DISTINCT of answers" if node.find(exp.AggFunc, exp.Group) is not None else None
+    if isinstance(node, exp.GroupingSets | exp.Rollup | exp.Cube) and not is_outermost_select(node):
+        return "grouping sets in a sub-query"
     if isinstance(node, exp.Limit | exp.Order | exp.Offset) and isinstance(node.parent, exp.Select):
         first = node.parent.args.get("distinct")
         is_first = first is not None and first.args.get("on") and isinstance(node, exp.Order)

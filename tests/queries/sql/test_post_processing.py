@@ -15,7 +15,8 @@ from celosia.queries import Vault
 from celosia.queries.emission import Target
 from celosia.queries.planning.aggregates import find_required_totals
 from celosia.queries.policy import read_policy
-from celosia.queries.results import _largest_error, post_process
+from celosia.queries.post_processing import post_process
+from celosia.queries.results import _largest_error
 from celosia.queries.sql import compile
 
 NUMBERS = (("a", 4), ("b", 0), ("c", 9), ("d", None))

@@ -198,3 +198,12 @@ class ExpressionWriter(ABC):
             .when(exp.In(this=lower, expressions=lists[0]), exp.true())
             .when(exp.In(this=lower.copy(), expressions=lists[1]), exp.false())
         )
+
+
+def rounded_places(tree: exp.Round) -> int:
+    """The places that are rounded to: -1 for tens."""
+    given = tree.args.get("decimals")
+    if given is None:
+        return 0
+    number = given.this if isinstance(given, exp.Neg) else given
+    return -int(number.name) if isinstance(given, exp.Neg) else int(number.name)

@@ -73,6 +73,8 @@ class FixedPoint:
         """
         if is_whole and self.step.numerator == 1:
             return self._of_whole(argument, target)
+        if target.dialect == "postgres" and isinstance(argument, exp.Column):
+            return self._of_column(argument, target)
         value = target.cast(argument.copy(), "real")
         steps: exp.Expr = value.copy()
         if self.step.denominator != 1:
@@ -90,11 +92,7 @@ class FixedPoint:
             # A double just inside may be rounded to just outside. Nearer to zero it cannot: the
             # bound, the factor, the product and the quotient are each off by a part of at most
             # 2^-53, together by less than half a step of 2^48.
-            inside = exp.func(
-                "GREATEST",
-                exp.func("LEAST", inside, integer_literal(self.high)),
-                integer_literal(self.low),
-            )
+            inside = self._clamped(inside)
         lowest, highest = self._bound(self.low, target), self._bound(self.high, target)
         not_a_number = target.cast(exp.Literal.string("NaN"), "real")
         # To both engines NaN is above all numbers. It meets no case, nor does NULL.
@@ -110,6 +108,50 @@ class FixedPoint:
                 self._end(self.low, target, as_real=as_real),
             )
             .when(is_above, self._end(self.high, target, as_real=as_real))
+        )
+
+    def _of_column(self, argument: exp.Expr, target: Target) -> exp.Expr:
+        """In PostgreSQL, of a column of doubles or decimals: doubles once they are between bounds.
+
+        A column is compared with written numbers in its own type, which cannot fail; what is
+        between the bounds is a double, and so is the number of its steps. Halves go away from zero,
+        as in other engines.
+        """
+        lowest, highest = (_written(float(each * self.step)) for each in (self.low, self.high))
+        steps: exp.Expr = exp.Cast(
+            this=argument.copy(), to=exp.DataType.build("DOUBLE PRECISION", dialect="postgres")
+        )
+        if self.step.denominator != 1:
+            steps = exp.Mul(this=steps, expression=self._real(self.step.denominator))
+        if self.step.numerator != 1:
+            steps = exp.Div(
+                this=steps, expression=self._real(self.step.numerator), typed=True, safe=True
+            )
+        # A half is found exactly: the fraction of a double is a double, and so is its double.
+        fraction = exp.Paren(this=exp.Sub(this=steps.copy(), expression=_truncated(steps)))
+        twice = exp.Mul(this=exp.Literal.number("2"), expression=fraction)
+        nearest = exp.Add(this=_truncated(steps), expression=_truncated(twice))
+        inside: exp.Expr = target.cast(exp.Paren(this=nearest), "whole")
+        if self.reach > NEAR:
+            inside = self._clamped(inside)
+        is_number = exp.NEQ(
+            this=target.cast(argument.copy(), "text"), expression=exp.Literal.string("NaN")
+        )
+        above = exp.GT(this=argument.copy(), expression=highest.copy())
+        return (
+            exp.Case()
+            .when(exp.Between(this=argument.copy(), low=lowest, high=highest), inside)
+            .when(
+                exp.LT(this=argument.copy(), expression=lowest.copy()), self._end(self.low, target)
+            )
+            .when(exp.and_(above, is_number), self._end(self.high, target))
+        )
+
+    def _clamped(self, tree: exp.Expr) -> exp.Expr:
+        return exp.func(
+            "GREATEST",
+            exp.func("LEAST", tree, integer_literal(self.high)),
+            integer_literal(self.low),
         )
 
     def _of_whole(self, argument: exp.Expr, target: Target) -> exp.Expr:
@@ -147,3 +189,12 @@ class FixedPoint:
     @staticmethod
     def _real(number: int) -> exp.Expr:
         return exp.Literal.number(str(number))
+
+
+def _written(number: float) -> exp.Expr:
+    literal = exp.Literal.number(repr(abs(number)))
+    return exp.Neg(this=literal) if number < 0 else literal
+
+
+def _truncated(tree: exp.Expr) -> exp.Expr:
+    return exp.Anonymous(this="TRUNC", expressions=[tree.copy()])

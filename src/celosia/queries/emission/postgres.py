@@ -52,6 +52,8 @@ class _Writer(ExpressionWriter):
                 return self.write(tree.this)
             case exp.TryCast():
                 return self._cast(tree.this, tree.args["to"])
+            case _ if isinstance(tree, _COMPARED) and _is_with_written(tree):
+                return tree.copy()  # written numbers take the type of the column
             case exp.Extract(this=part):
                 moment = self._moment(tree.expression)
                 return exp.Extract(this=part.copy(), expression=moment)
@@ -179,6 +181,24 @@ class _Writer(ExpressionWriter):
         rounded = exp.Round(this=value, decimals=exp.Literal.number(scale))
         fits = exp.LT(this=exp.Abs(this=rounded), expression=self._real(str(limit)))
         return exp.Case().when(fits, exp.Cast(this=rounded.copy(), to=to.copy()))
+
+
+_COMPARED = (exp.GT, exp.GTE, exp.LT, exp.LTE, exp.EQ, exp.NEQ, exp.Between, exp.In)
+
+
+def _is_with_written(tree: exp.Expr) -> bool:
+    """Whether a column is compared with written values only.
+
+    Not two columns: a decimal one may hold what is beyond doubles, and fail beside one of these.
+    """
+    if isinstance(tree, exp.Between):
+        others = [tree.args["low"], tree.args["high"]]
+    else:
+        others = tree.expressions if isinstance(tree, exp.In) else [tree.expression]
+    written = [each.this if isinstance(each, exp.Neg) else each for each in others]
+    return isinstance(tree.this, exp.Column) and all(
+        isinstance(each, exp.Literal) for each in written
+    )
 
 
 def _is_real(tree: exp.Expr) -> bool:

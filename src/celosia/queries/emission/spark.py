@@ -16,7 +16,7 @@ from sqlglot import exp
 from celosia.core.errors import QueryRefused
 from celosia.queries.algebra import Relation
 from celosia.queries.emission import timestamps
-from celosia.queries.emission.expression_types import NUMBER, ExpressionWriter
+from celosia.queries.emission.expression_types import NUMBER, ExpressionWriter, rounded_places
 from celosia.queries.emission.syntax import integer_literal
 from celosia.queries.emission.target import Target
 
@@ -112,8 +112,7 @@ class _Writer(ExpressionWriter):
             case exp.Ceil() | exp.Floor():
                 return self._stepped(tree)
             case exp.Round():
-                places = tree.args.get("decimals")
-                number = min(int(places.name), MOST_PLACES) if places is not None else 0
+                number = max(-MOST_PLACES, min(rounded_places(tree), MOST_PLACES))
                 return exp.Round(this=self.write(tree.this), decimals=integer_literal(number))
             case exp.Length() | exp.StrPosition():
                 return self.target.cast(self.rebuilt(tree), "whole")  # of 32 bits in Spark

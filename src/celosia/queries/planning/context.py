@@ -15,9 +15,9 @@ from celosia.queries.emission import Target
 from celosia.queries.emission.expression_types import infer_type
 from celosia.queries.ownership import OwnedRelation
 from celosia.queries.planning.aggregates import Derivation, RequiredTotals, Total
-from celosia.queries.planning.facts import PublicFacts
+from celosia.queries.planning.facts import Frequency, PublicFacts
 from celosia.queries.planning.key_domains import MOST_GROUPS, KeyDomains, is_whole_valued
-from celosia.queries.planning.plan import Step, StepContext, count_groups
+from celosia.queries.planning.plan import Executor, Step, StepContext, count_groups
 from celosia.queries.policy.values import Policy
 
 if TYPE_CHECKING:
@@ -45,6 +45,18 @@ TYPICAL = 64
 """Rows that a person is taken to have in an answer where no cap is declared: most have fewer."""
 TYPICAL_GROUPS = 8
 """Groups that a person is taken to be in, likewise."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlanRequest:
+    """The price of a question, and how public tables are looked at."""
+
+    text: str
+    epsilon: Fraction
+    delta: Fraction
+    method: str | None = None
+    count: Frequency | None = None
+    execute_public: Executor | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,9 +1,10 @@
 """The public values of the keys of GROUP BY: declared, or implied by the question and the policy.
 
 Bands (`FLOOR(age / 10) * 10`), cases, truth values, months, numbers of rows in a sub-query, and
-months between two dates of WHERE are all known without the data, so every group of them is shown,
-the empty ones too. Rows whose key is none of them, such as values beyond declared bounds, are in no
-group. Keys that nothing bounds are found in the data, for a delta (`partition_selection`).
+months between two dates of WHERE are all known without the data, and so are the values of a public
+table: every group of them is shown, the empty ones too. Rows whose key is none of them, such as
+values beyond declared bounds, are in no group. Keys that nothing bounds are found in the data, for
+a delta (`partition_selection`).
 """
 
 from __future__ import annotations
@@ -20,9 +21,11 @@ from sqlglot import exp
 from celosia.core.errors import QueryRefused
 from celosia.queries.algebra import Aggregate, Column, GroupedTable, Question, Relation
 from celosia.queries.bounds.lineage import as_column, find_conditions, find_definitions
-from celosia.queries.emission import Target
-from celosia.queries.emission.expression_types import infer_type
+from celosia.queries.emission import Target, syntax
+from celosia.queries.emission.expression_types import infer_type, rounded_places
+from celosia.queries.planning.plan import Executor
 from celosia.queries.planning.ranges import Range, infer_range, is_whole
+from celosia.queries.policy.values import ColumnPolicy, Policy
 
 MOST_GROUPS = 2**16
 """Groups of one answer."""
@@ -51,7 +54,9 @@ class KeyDomains:
     """Names of keys without declared values."""
 
 
-def find_key_domains(question: Question, target: Target, *, finds_keys: bool) -> KeyDomains:
+def find_key_domains(
+    question: Question, target: Target, *, finds_keys: bool, execute_public: Executor | None = None
+) -> KeyDomains:
     """The public values of each key of GROUP BY: declared, or known from the query itself.
 
     Args:
@@ -59,11 +64,14 @@ def find_key_domains(question: Question, target: Target, *, finds_keys: bool) ->
         target: the policy.
         finds_keys: whether keys of columns without declared ones may be found in the data; else
             whole numbers between declared bounds are all shown.
+        execute_public: runs a query about public tables.
     """
     lists, undeclared, number = [], [], 1
     for key in question.keys:
         declared = target.declared_column(key.expression, question.source)
         values = None if declared is None else declared.keys
+        if declared is not None and values is None and execute_public is not None:
+            values = _values_in_public_table(declared, target.policy, execute_public)
         if declared is None or (values is None and not finds_keys):
             values = implied_values(key.expression, question.source, target)
         if values is None:
@@ -74,6 +82,26 @@ def find_key_domains(question: Question, target: Target, *, finds_keys: bool) ->
     if number > MOST_GROUPS:
         raise QueryRefused("CEL-Q146.too_many", number=number, most=MOST_GROUPS)
     return KeyDomains(None if undeclared else tuple(lists), tuple(undeclared))
+
+
+def _values_in_public_table(
+    column: ColumnPolicy, policy: Policy, execute: Executor
+) -> Values | None:
+    """All values of a column of a public table, or None if there are none, or too many."""
+    table = next(
+        (each for each in policy.tables if any(one is column for one in each.columns)), None
+    )
+    if table is None or not table.public or column.type not in ("text", "integer"):
+        return None
+    name = syntax.column(column.name)
+    query = exp.Select(
+        expressions=[name],
+        from_=exp.From(this=exp.Table(this=syntax.identifier(table.name))),
+        where=exp.Where(this=exp.Not(this=exp.Is(this=name.copy(), expression=exp.Null()))),
+        limit=exp.Limit(expression=syntax.integer_literal(MOST_LISTED + 1)),
+    )
+    found = [value for (value,) in execute(syntax.group_by(query, [column.name]))]
+    return tuple(sorted(found)) if 0 < len(found) <= MOST_LISTED else None
 
 
 def implied_values(tree: exp.Expr, source: Relation, target: Target) -> Values | None:
@@ -90,7 +118,7 @@ def is_whole_valued(tree: exp.Expr) -> bool:  # noqa: PLR0911 - one for each kin
         case exp.Floor() | exp.Ceil():
             return tree.args.get("decimals") is None
         case exp.Round():
-            return _digits(tree) <= 0
+            return rounded_places(tree) <= 0
         case exp.Literal():
             return not tree.is_string and tree.name.isdecimal()
         case exp.IntDiv():
@@ -98,15 +126,6 @@ def is_whole_valued(tree: exp.Expr) -> bool:  # noqa: PLR0911 - one for each kin
     if isinstance(tree, exp.Add | exp.Sub | exp.Mul):
         return is_whole_valued(tree.left) and is_whole_valued(tree.right)
     return False
-
-
-def _digits(tree: exp.Round) -> int:
-    """The places that are rounded to: -1 for tens."""
-    given = tree.args.get("decimals")
-    if given is None:
-        return 0
-    number = given.this if isinstance(given, exp.Neg) else given
-    return -int(number.name) if isinstance(given, exp.Neg) else int(number.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,8 +212,8 @@ class _Domain:
         if isinstance(tree, exp.IntDiv):
             quotient = exp.Div(this=tree.left.copy(), expression=tree.right.copy())
             return _between(infer_range(quotient, self.source, self.target))
-        if isinstance(tree, exp.Round) and _digits(tree) < 0:
-            step = 10 ** -_digits(tree)
+        if isinstance(tree, exp.Round) and rounded_places(tree) < 0:
+            step = 10 ** -rounded_places(tree)
             inner = infer_range(tree.this, self.source, self.target)
             scaled = None if inner is None else (inner[0] / step, inner[1] / step)
             found = _between(scaled)

@@ -282,6 +282,7 @@ class Plan:
     """In terms of the tables of the policy; mostly the same."""
     derivations: tuple[Derivation, ...] = field(repr=False)
     steps: tuple[Step, ...] = field(repr=False)
+    """Those of all branches, where it has some."""
     group_keys: tuple[tuple[Any, ...], ...] | None = field(default=None, repr=False)
     """The values of each key of GROUP BY; None where a step finds them."""
     labels: Mapping[str, Mapping[Any, str]] = field(default_factory=dict, repr=False)
@@ -290,6 +291,8 @@ class Plan:
     """Seconds after which it is answered, whatever the rows; 0 where only public tables are."""
     price: str | None = None
     """In money, where the policy has a market."""
+    branches: tuple[Plan, ...] = field(default=(), repr=False)
+    """The plans of questions that are answered apart, see `Question.branches`."""
 
     def label_keys(self, keys: Mapping[str, Any]) -> dict[str, Any]:
         """The keys of a group as they are shown."""
@@ -299,9 +302,19 @@ class Plan:
         }
 
     @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns of the answer."""
+        named = self.question.keys + self.question.aggregates
+        return self.question.post_processing.columns or tuple(each.name for each in named)
+
+    @property
     def loss(self) -> Loss | None:
         """The loss of all steps, where more is known of it than epsilon and delta."""
-        losses = [step.losses(count_groups(self.group_keys)) for step in self.steps]
+        losses = [
+            step.losses(count_groups(each.group_keys))
+            for each in self.branches or (self,)
+            for step in each.steps
+        ]
         if self.delta or None in losses:
             return None
         return ComposedLoss(tuple(loss for listed in losses for loss in listed or ()))

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from fractions import Fraction
+from functools import partial
 from typing import Any, Literal
 
-from celosia.core.errors import InputError
+from celosia.core.errors import InputError, QueryRefused
 from celosia.core.messages import Message, did_you_mean, unit_words
 from celosia.core.neighbours import Neighbours
 from celosia.core.numbers import exact
@@ -26,19 +28,22 @@ from celosia.queries.algebra import (
 from celosia.queries.emission import Target
 from celosia.queries.ownership import OwnedRelation, ownerless_notes
 from celosia.queries.planning.aggregates import find_required_totals
-from celosia.queries.planning.context import MechanismChoice, PlanContext
+from celosia.queries.planning.context import MechanismChoice, PlanContext, PlanRequest
 from celosia.queries.planning.contribution_bounding import choose_for_people
 from celosia.queries.planning.cost import check_cost, choose_deadline, estimate_cost
 from celosia.queries.planning.facts import Frequency, PublicFacts
 from celosia.queries.planning.key_domains import find_key_domains
 from celosia.queries.planning.plan import Executor, Plan
-from celosia.queries.policy.values import Policy
+from celosia.queries.policy.values import Policy, predicate_numbers
 from celosia.queries.request import QueryRequest
 from celosia.queries.sql import TextLine, compile, describe, normalise
 
 METHODS = ("capped", "chosen-cap", "r2t", "r2t-cap", "global", "elastic")
 PREAGGREGATE_ABOVE = 16
 """Rows of public tables that one private row may meet before they are aggregated first."""
+
+MIXED = frozenset({"CEL-Q043.groups_of_several", "CEL-Q043.groups_of_rows"})
+"""Sub-queries with groups of many people: what is asked of them may be asked of their answers."""
 
 
 def make_plan(
@@ -66,8 +71,45 @@ def make_plan(
     failure = exact(request.delta)
     assert failure is not None
     chosen_method = check_method(request.method)
+    question = compile_query(request.query, policy, execute_public)
+    wanted = PlanRequest(
+        " ".join(request.query.split()), price, failure, chosen_method, count, execute_public
+    )
+    if question.branches:
+        from celosia.queries.planning.branches import plan_branches  # only where there are some
+
+        return plan_branches(question, policy, wanted, plan_question)
+    try:
+        return plan_question(question, policy, wanted)
+    except QueryRefused as refused:
+        if refused.key not in MIXED:
+            raise
+        planned = _plan_over_answers(request, question, policy, wanted)
+        if planned is None:
+            raise
+        return planned
+
+
+def _plan_over_answers(
+    request: QueryRequest, question: Question, policy: Policy, wanted: PlanRequest
+) -> Plan | None:
+    """The plan of a question over groups of many people, from their answers; None without one."""
+    with suppress(QueryRefused):
+        asked = compile_query(request.query, policy, wanted.execute_public, over_answers=True)
+        if asked != question:
+            return plan_question(asked, policy, wanted)
+    return None
+
+
+def plan_question(question: Question, policy: Policy, wanted: PlanRequest) -> Plan:
+    """How one question will be answered."""
+    price, failure, count, execute_public = (
+        wanted.epsilon,
+        wanted.delta,
+        wanted.count,
+        wanted.execute_public,
+    )
     target = Target(policy=policy, dialect=policy.database.kind)
-    question = compile_query(request.query, policy)
     neighbours = Neighbours(policy.relation, unit=policy.unit.name)
     if all(_is_public(policy, scan.table) for scan in scans(question.source)):
         from celosia.queries.planning.public_queries import (
@@ -76,7 +118,7 @@ def make_plan(
 
         step = PublicStep(question=question, target=target)
         return Plan(
-            question_text=" ".join(request.query.split()),
+            question_text=wanted.text,
             tree=describe_tree(question, policy, None),
             parts=step.parts,
             epsilon=Fraction(0),
@@ -108,17 +150,19 @@ def make_plan(
         question=question,
         target=target,
         required=find_required_totals(question, target),
-        keys=find_key_domains(question, target, finds_keys=bool(failure)),
+        keys=find_key_domains(
+            question, target, finds_keys=bool(failure), execute_public=execute_public
+        ),
         epsilon=price,
         delta=failure,
-        method=chosen_method,
+        method=wanted.method,
         facts=facts,
     )
     choice = _choose_mechanisms(context)
     steps, owned = choice.steps, choice.owned
     parts = tuple(part for step in steps for part in step.parts)
     return Plan(
-        question_text=" ".join(request.query.split()),
+        question_text=wanted.text,
         tree=describe_tree(question, target.policy, owned),
         parts=parts,
         epsilon=price,
@@ -164,18 +208,48 @@ def check_method(method: object) -> str | None:
     )
 
 
-def compile_query(query: str, policy: Policy) -> Question:
+def compile_query(
+    query: str,
+    policy: Policy,
+    execute_public: Executor | None = None,
+    *,
+    over_answers: bool = False,
+) -> Question:
     """The question of a text: a graph is asked in SPARQL, tables in SQL.
+
+    Args:
+        query: the text.
+        policy: what is declared.
+        execute_public: runs a query about public tables, for values that the question takes from
+            them.
+        over_answers: whether aggregates over groups of many people are taken of noisy answers.
 
     Raises:
         InputError: the text is not of the language.
         QueryRefused: what cannot be promised.
     """
     if policy.graph is None:
-        return compile(query, policy, dialect=query_language(policy))
+        evaluate = None if execute_public is None else partial(_evaluate, policy, execute_public)
+        return compile(
+            query,
+            policy,
+            dialect=query_language(policy),
+            evaluate=evaluate,
+            over_answers=over_answers,
+        )
     from celosia.queries import sparql  # loads a parser that tables do without
 
     return sparql.compile(query, policy)
+
+
+def _evaluate(policy: Policy, execute: Executor, question: Question) -> list[dict[str, Any]]:
+    """The exact rows of a question about public tables."""
+    from celosia.queries.planning.public_queries import PublicStep  # few questions have one
+    from celosia.queries.post_processing import post_process
+
+    target = Target(policy=policy, dialect=policy.database.kind)
+    rows = PublicStep(question=question, target=target).rows(execute)
+    return [row for _, row in post_process(rows, question.post_processing)]
 
 
 def query_language(policy: Policy) -> Literal["duckdb", "postgres"]:
@@ -191,7 +265,8 @@ def _labels(question: Question, policy: Policy) -> Mapping[str, Mapping[Any, str
     """What stands for the numbers of terms that groups are shown for."""
     if policy.graph is None:
         return {}
-    words = dict(policy.graph.labels)
+    addresses, names = zip(*policy.graph.predicates, strict=True)
+    words = dict(zip(predicate_numbers(addresses), names, strict=True)) | dict(policy.graph.labels)
     return {key.name: words for key in question.keys}
 
 

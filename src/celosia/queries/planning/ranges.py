@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from fractions import Fraction
-from math import ceil, floor, log10
+from math import ceil, floor, log10, trunc
 
 from sqlglot import exp
 
@@ -175,7 +175,7 @@ def _parts(tree: exp.Expr | None) -> list[exp.Expr] | None:
 
 
 def _operands(tree: exp.Expr | None) -> list[exp.Expr]:
-    if isinstance(tree, exp.Add | exp.Sub | exp.Mul | exp.Div):
+    if isinstance(tree, exp.Add | exp.Sub | exp.Mul | exp.Div | exp.IntDiv):
         return [tree.left, tree.right]
     if isinstance(tree, exp.Neg | exp.Abs | exp.Round | exp.Ceil | exp.Floor):
         return [tree.this]
@@ -205,6 +205,10 @@ def _combined(tree: exp.Expr, inner: list[Range]) -> Range | None:  # noqa: PLR0
             if least <= 0 <= most:
                 return None
             return _span(a / b for a in (low, high) for b in (least, most))
+        case exp.IntDiv():
+            if least <= 0 <= most:
+                return None
+            return _span(Fraction(trunc(a / b)) for a in (low, high) for b in (least, most))
     return None
 
 

@@ -33,12 +33,21 @@ def database_url(database: Database, *, environment: Mapping[str, str] | None = 
     >>> database_url(Database(kind="postgres", url="$SHOP"), environment={"SHOP": "postgresql://"})
     'postgresql://'
     """
-    known = os.environ if environment is None else environment
-    missing = sorted({_name(hit) for hit in _VARIABLE.finditer(database.url or "")} - set(known))
-    if missing or database.url is None:
-        key = "CEL-Q017.address_not_set" if missing else "CEL-Q017.address_no_url"
-        raise InputError(key, names=missing)
-    return _VARIABLE.sub(lambda hit: known[_name(hit)], database.url)
+    if database.url is None:
+        raise InputError("CEL-Q017.address_no_url", names=[])
+    return expand_variables(database.url, os.environ if environment is None else environment)
+
+
+def expand_variables(written: str, environment: Mapping[str, str]) -> str:
+    """An address with each `$NAME` or `${NAME}` read from the environment.
+
+    Raises:
+        InputError: CEL-Q017 a variable is not set.
+    """
+    missing = sorted({_name(hit) for hit in _VARIABLE.finditer(written)} - set(environment))
+    if missing:
+        raise InputError("CEL-Q017.address_not_set", names=missing)
+    return _VARIABLE.sub(lambda hit: environment[_name(hit)], written)
 
 
 def _name(hit: re.Match[str]) -> str:

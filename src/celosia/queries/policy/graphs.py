@@ -2,6 +2,7 @@
 
 [graph]
 store = "people.graph"               # where `celosia rdf load` has put the facts
+# endpoint = "https://..."           # or a SPARQL endpoint that is asked by aggregates
 
 [graph.prefixes]                     # names are short for addresses
 foaf = "http://xmlns.com/foaf/0.1/"
@@ -57,10 +58,12 @@ _PREDICATE = frozenset(
 
 def read_graph(top: Settings) -> tuple[Graph, tuple[TablePolicy, ...], Unit]:
     """The graph of a policy, its predicates as tables, and the unit."""
-    section = top.section("graph", "[graph]", {"store", "prefixes", "classes", "predicates"})
-    store = section.text("store")
-    if not store:
-        top.problems.add("CEL-Q280.no_store")
+    section = top.section(
+        "graph", "[graph]", {"store", "endpoint", "prefixes", "classes", "predicates"}
+    )
+    store, endpoint = section.text("store"), section.text("endpoint")
+    if bool(store) == bool(endpoint):
+        top.problems.add("CEL-Q280.two_places" if store else "CEL-Q280.no_store")
     for other in ("database", "tables"):
         if top.has(other):
             top.problems.add("CEL-Q280.graph_and_tables", other=other)
@@ -85,6 +88,7 @@ def read_graph(top: Settings) -> tuple[Graph, tuple[TablePolicy, ...], Unit]:
     ]
     graph = Graph(
         store=store or "",
+        endpoint=endpoint or "",
         prefixes=tuple(sorted(reader.prefixes.items())),
         predicates=tuple(names.items()),
         classes=tuple(

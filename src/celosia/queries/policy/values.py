@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path
@@ -112,6 +112,9 @@ class Graph:
 
     store: str
     """The file that facts were loaded into; relative paths start at the folder of the policy."""
+    endpoint: str = ""
+    """Without a store: the address of a SPARQL endpoint that is asked by aggregates. `$NAME` is
+    read from the environment."""
     prefixes: tuple[tuple[str, str], ...] = ()
     predicates: tuple[tuple[str, str], ...] = ()
     """The address (IRI) of each predicate, with the name of its table."""
@@ -132,8 +135,19 @@ class Graph:
 
 ANY_PREDICATE = "any predicate"
 """The table of all facts that may be asked, with their `predicate` as one more column."""
+ANY_PRIVATE, ANY_PUBLIC = "any private predicate", "any public predicate"
+"""The same of private and of public predicates, where a policy with entities has both."""
+ANY_TABLES = (ANY_PREDICATE, ANY_PRIVATE, ANY_PUBLIC)
 ENTITIES = "entities"
 """The table of all subjects of private facts: its `subject` is the key of an entity."""
+_CLOSURE = "+"
+
+
+def closure_table(table: str) -> str:
+    """The name of the table of all ways of one step or more along a public predicate."""
+    return table + _CLOSURE
+
+
 FACT_COLUMNS: tuple[tuple[str, ColumnType], ...] = (
     ("subject", "integer"),
     ("object", "integer"),
@@ -196,8 +210,60 @@ class Policy:
         return (table.ownerless or self.ownerless) == "refuse"
 
     def table(self, name: str) -> TablePolicy | None:
-        """The table of a name, whatever its case."""
-        return next((each for each in self.tables if each.name.lower() == name.lower()), None)
+        """The table of a name, whatever its case; closures of public predicates among them."""
+        found = next((each for each in self.tables if each.name.lower() == name.lower()), None)
+        if self.graph is not None and name.lower() in ANY_TABLES:
+            return self._any_predicate(name.lower(), found)
+        if found is None and self.graph is not None and name.endswith(_CLOSURE):
+            steps = self.table(name.removesuffix(_CLOSURE))
+            if steps is not None and steps.public and "predicate" not in steps.key:
+                columns = tuple(replace(each, most=None, unique=False) for each in steps.columns)
+                return replace(steps, name=steps.name + _CLOSURE, columns=columns)
+        return found
+
+    def _any_predicate(self, name: str, found: TablePolicy | None) -> TablePolicy | None:
+        """The table of all facts, or of all private or public ones where there are both.
+
+        Which predicates may be asked is public, so groups may be shown for each of them.
+        """
+        assert self.graph is not None
+        of = {iri: self.table(table) for iri, table in self.graph.predicates}
+        if name == ANY_PREDICATE:
+            if found is None:
+                return None
+            among = tuple(of)
+        else:
+            kinds = {each.public for each in of.values() if each is not None}
+            if self.unit.is_row or len(kinds) < 2:
+                return None
+            is_public = name == ANY_PUBLIC
+            among = tuple(
+                iri for iri, each in of.items() if each is not None and each.public == is_public
+            )
+            found = TablePolicy(
+                name=name,
+                columns=(
+                    *(ColumnPolicy(name=word, type=type_) for word, type_ in FACT_COLUMNS),
+                    ColumnPolicy(name="predicate", type="integer"),
+                ),
+                public=is_public,
+                references=() if is_public else (("subject", ENTITIES, "subject"),),
+                key=("subject", "predicate", "object"),
+            )
+        numbers = predicate_numbers(among)
+        columns = tuple(
+            replace(each, keys=numbers) if each.name == "predicate" else each
+            for each in found.columns
+        )
+        return replace(found, columns=columns)
+
+
+@lru_cache(maxsize=64)
+def predicate_numbers(addresses: tuple[str, ...]) -> tuple[int, ...]:
+    """The numbers of predicates, as facts refer to them."""
+    from celosia.queries.rdf.terms import address_text, term_number  # tables do without
+
+    return tuple(term_number(address_text(each)) for each in addresses)
 
 
 HASH_FORMAT = "celosia policy 1"
@@ -286,6 +352,7 @@ def policy_facts(policy: Policy) -> dict[str, Any]:
     if policy.graph is not None:
         facts["graph"] = {
             "store": policy.graph.store,
+            **({"endpoint": policy.graph.endpoint} if policy.graph.endpoint else {}),
             "predicates": sorted(policy.graph.predicates),
             "classes": sorted([name, sorted(of)] for name, of in policy.graph.classes),
         }

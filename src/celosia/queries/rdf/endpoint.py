@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlsplit
 
 from celosia.core.errors import EngineError, InputError
@@ -61,16 +61,12 @@ def load_endpoint(
             transfer was cut off or incomplete; CEL-Q229 httpx is not installed; and those of `load`
             about the store.
     """
-    _check(url, plain=plain)
     check_parser()
-    _check_client()
     wanted = None if predicates is None else [address_text(each) for each in predicates]
+    endpoint = EndpointClient(url, headers=headers, plain=plain, timeout=timeout)
 
     def fill(made: StoreBuilder) -> list[str]:
-        import httpx
-
-        with httpx.Client(headers=dict(headers or {}), timeout=timeout) as client:
-            endpoint = _Endpoint(client, url)
+        with endpoint:
             for at, pattern in enumerate(_patterns(wanted)):
                 stage = Message("queries.rdf.asking_endpoint")
                 progress(Step(stage, at, None if wanted is None else len(wanted)))
@@ -84,12 +80,49 @@ def _patterns(wanted: list[str] | None) -> list[str]:
     return ["?s ?p ?o"] if wanted is None else [f"?s {each} ?o" for each in wanted]
 
 
-class _Endpoint:
-    """Requests to one server, each tried once."""
+class EndpointClient:
+    """Requests to one server, each tried once; see `load_endpoint` for what may be given."""
 
-    def __init__(self, client: httpx.Client, url: str):
-        self._client = client
+    def __init__(
+        self,
+        url: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        plain: bool = False,
+        timeout: float = SECONDS,
+    ) -> None:
+        _check(url, plain=plain)
+        _check_client()
+        import httpx
+
+        self._client = httpx.Client(headers=dict(headers or {}), timeout=timeout)
         self._url = url
+
+    def close(self) -> None:
+        """Let go of the connection."""
+        self._client.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def select(self, query: str, timeout: float | None = None) -> list[dict[str, Any]]:
+        """The solutions of a SELECT query, each cell as SPARQL's JSON has it.
+
+        Raises:
+            EngineError: CEL-Q231 the server does not answer, not as an endpoint does, or in part.
+        """
+        with self._send(query, _COUNTED, timeout) as answer:
+            # Virtuoso tells so that it has stopped early and answers with what it had by then.
+            if "X-SQL-State" in answer.headers:
+                raise EngineError("CEL-Q231.incomplete_ended_early", address=self._address)
+            answer.read()
+            try:
+                return list(answer.json()["results"]["bindings"])
+            except (ValueError, KeyError, TypeError, AttributeError):
+                raise EngineError("CEL-Q231.no_count", address=self._address) from None
 
     def fetch(self, made: StoreBuilder, pattern: str, *, alone: bool) -> None:
         """Hand on all facts of a pattern."""
@@ -116,21 +149,23 @@ class _Endpoint:
             raise InputError("CEL-Q233")
 
     def _count(self, query: str) -> int:
-        with self._send(f"SELECT (COUNT(*) AS ?n) WHERE {{ {query} }}", _COUNTED) as answer:
-            answer.read()
-            try:
-                (row,) = answer.json()["results"]["bindings"]
-                return int(row["n"]["value"])
-            except (ValueError, KeyError, TypeError, AttributeError):
-                raise EngineError("CEL-Q231.no_count", address=self._address) from None
+        found = self.select(f"SELECT (COUNT(*) AS ?n) WHERE {{ {query} }}")
+        try:
+            (row,) = found
+            return int(row["n"]["value"])
+        except (ValueError, KeyError, TypeError, AttributeError):
+            raise EngineError("CEL-Q231.no_count", address=self._address) from None
 
     @contextmanager
-    def _send(self, query: str, headers: Mapping[str, str]) -> Iterator[httpx.Response]:
+    def _send(
+        self, query: str, headers: Mapping[str, str], timeout: float | None = None
+    ) -> Iterator[httpx.Response]:
         import httpx
 
+        limit = httpx.USE_CLIENT_DEFAULT if timeout is None else timeout
         try:
             with self._client.stream(
-                "POST", self._url, data={"query": query}, headers=dict(headers)
+                "POST", self._url, data={"query": query}, headers=dict(headers), timeout=limit
             ) as answer:
                 # 206 is how some servers tell that they have cut an answer.
                 if answer.status_code != httpx.codes.OK:

@@ -6,11 +6,19 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
 
-from sqlglot import exp
+from sqlglot import exp, parse_one
 
 from celosia.queries.catalogue import Executor
 from celosia.queries.emission.relations import CAPPED
-from celosia.queries.policy.values import ANY_PREDICATE, ENTITIES, FACT_COLUMNS, Policy
+from celosia.queries.policy.values import (
+    ANY_PREDICATE,
+    ANY_PRIVATE,
+    ANY_PUBLIC,
+    ENTITIES,
+    FACT_COLUMNS,
+    Policy,
+    closure_table,
+)
 from celosia.queries.rdf.terms import address_text, term_number
 
 _STORED = {"subject": "s", "object": "o", "predicate": "p"}
@@ -28,8 +36,15 @@ def make_views(policy: Policy) -> Mapping[str, exp.Select]:
     columns = [name for name, _ in FACT_COLUMNS]
     found = {name: _facts(columns, [number]) for name, number in numbers.items()}
     private = [table.name for table in policy.tables if not table.public]
+    for name, number in numbers.items():
+        if policy.table(closure_table(name)) is not None:
+            found[closure_table(name)] = _closure(columns, number)
     if policy.table(ANY_PREDICATE) is not None:
         found[ANY_PREDICATE] = _facts([*columns, "predicate"], numbers.values())
+    for name, is_public in ((ANY_PRIVATE, False), (ANY_PUBLIC, True)):
+        if policy.table(name) is not None:
+            among = [number for word, number in numbers.items() if (word in private) != is_public]
+            found[name] = _facts([*columns, "predicate"], among)
     if policy.table(ENTITIES) is not None:
         owned = [number for name, number in numbers.items() if name in private]
         found[ENTITIES] = _facts(["subject"], owned).distinct(copy=False)
@@ -102,3 +117,22 @@ def _facts(columns: Iterable[str], predicates: Iterable[int]) -> exp.Select:
     return exp.Select(
         expressions=shown, from_=exp.From(this=triples), where=exp.Where(this=condition)
     )
+
+
+def _closure(columns: Iterable[str], predicate: int) -> exp.Select:
+    """Pairs that one fact or more lead between, each once, with what is kept of their objects."""
+    shown = ", ".join(
+        f'{"reached" if word in _STORED else "objects"}."{_STORED.get(word, word)}" AS "{word}"'
+        for word in columns
+    )
+    kept = ", ".join(f'"{word}"' for word in columns if word not in _STORED)
+    facts = f"triples WHERE p = {predicate}"
+    text = f"""WITH RECURSIVE reached AS (
+        SELECT s, o FROM {facts} UNION
+        SELECT reached.s, step.o FROM reached
+        JOIN (SELECT s, o FROM {facts}) AS step ON reached.o = step.s)
+    SELECT {shown} FROM reached
+    JOIN (SELECT DISTINCT o, {kept} FROM {facts}) AS objects ON objects.o = reached.o"""  # noqa: S608
+    made = parse_one(text, read="duckdb")
+    assert isinstance(made, exp.Select)
+    return made

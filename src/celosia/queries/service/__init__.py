@@ -2,6 +2,7 @@
 
 from celosia.queries.paths import audit_log_path, tokens_path
 from celosia.queries.service.app import create_app, serve
+from celosia.queries.service.async_client import AsyncClient
 from celosia.queries.service.audit_log import AuditLine, AuditLog
 from celosia.queries.service.client import Client
 from celosia.queries.service.errors import AccessDenied, TooBusy
@@ -11,6 +12,7 @@ from celosia.queries.service.tokens import NewToken, Token, TokenStore
 
 __all__ = [
     "AccessDenied",
+    "AsyncClient",
     "AuditLine",
     "AuditLog",
     "Client",

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, Self, Unpack
 from urllib.parse import quote, urlsplit
 
 from celosia.core.errors import EngineError, InputError
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     import httpx
 
     from celosia.queries.answer import QueryAnswer
-
-T = TypeVar("T")
 
 PATIENCE = 1000.0
 """Seconds to wait for an answer: more than the time that a service keeps a question at most."""
@@ -45,18 +44,13 @@ class Client:
             import httpx
         except ImportError as error:
             raise missing_extra(error.name) from None
-        parts = urlsplit(url)
-        safe = parts.scheme == "https" or plain or is_this_machine(parts.hostname or "")
-        if parts.scheme not in {"http", "https"} or not parts.hostname or not safe:
-            raise InputError("CEL-Q188.no_https")
-        self._url = url.rstrip("/")
-        self._headers = {"Authorization": f"Bearer {token}"}
+        self._address = ServiceAddress(url, token, plain=plain)
         self._is_own = http is None
         # No redirects: a token goes to the address that was given, and nowhere else.
         self._http = http or httpx.Client(timeout=PATIENCE, follow_redirects=False)
 
     def __repr__(self) -> str:
-        return f"Client({self._url!r})"
+        return f"Client({self._address.url!r})"
 
     def ask(self, request: QueryRequest) -> QueryAnswer:
         """Answer a request; who asks is known by the token.
@@ -64,8 +58,9 @@ class Client:
         Intervals of another confidence are told when the question is asked again with it, which is
         free; `fresh` pays for a new answer instead of the stored one.
         """
-        body = request.query_body()
-        return _parse(parse_answer, lambda: self._send("POST", "/v1/query", body))
+        data = self._send("POST", "/v1/query", request.query_body())
+        with parsing():
+            return parse_answer(data)
 
     def sql(self, query: str, **options: Unpack[QueryOptions]) -> QueryAnswer:
         """Answer a question where the service has tables, as `Vault.sql`."""
@@ -137,25 +132,51 @@ class Client:
         self.close()
 
     def _send(self, method: str, address: str, body: object = None, **wanted: Any) -> Any:
-        import httpx  # loaded already, by the constructor
-
-        try:
+        with sending():
             response = self._http.request(
                 method,
-                self._url + address,
+                self._address.url + address,
                 json=body,
                 params=wanted or None,
-                headers=self._headers,
+                headers=self._address.headers,
             )
-        except ValueError:  # NaN and infinity are no JSON
-            raise InputError("CEL-Q175.not_sendable") from None
-        except (httpx.HTTPError, httpx.InvalidURL):
-            raise EngineError("CEL-Q186.unreachable") from None
-        return _parse(read_data, response.json)
+        with parsing():
+            return read_data(response.json())
 
 
-def _parse(read: Callable[[Any], T], fetch: Callable[[], Any]) -> T:
+class ServiceAddress:
+    """Where a service is, and what shows it who asks.
+
+    Raises:
+        InputError: CEL-Q188 others could read along.
+    """
+
+    def __init__(self, url: str, token: str, *, plain: bool) -> None:
+        parts = urlsplit(url)
+        safe = parts.scheme == "https" or plain or is_this_machine(parts.hostname or "")
+        if parts.scheme not in {"http", "https"} or not parts.hostname or not safe:
+            raise InputError("CEL-Q188.no_https")
+        self.url = url.rstrip("/")
+        self.headers = {"Authorization": f"Bearer {token}"}
+
+
+@contextmanager
+def sending() -> Iterator[None]:
+    """Tell what may go wrong on the way to a service."""
+    import httpx  # loaded already, by the client
+
     try:
-        return read(fetch())
+        yield
+    except ValueError:  # NaN and infinity are no JSON
+        raise InputError("CEL-Q175.not_sendable") from None
+    except (httpx.HTTPError, httpx.InvalidURL):
+        raise EngineError("CEL-Q186.unreachable") from None
+
+
+@contextmanager
+def parsing() -> Iterator[None]:
+    """Tell that what came back is no reply of a service."""
+    try:
+        yield
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise EngineError("CEL-Q186.other_service") from None

@@ -26,6 +26,7 @@ class Reply:
     code: str = "ok"
     """The outcome that the audit log records."""
     headers: dict[str, str] = field(default_factory=dict)
+    media_type: str = "application/json"
 
 
 def success_reply(data: object, *, status: int = 200) -> Reply:

@@ -129,7 +129,7 @@ token_router = APIRouter(dependencies=[Depends(HTTPBearer(auto_error=False))])
 
 def response_of(reply: Reply) -> Response:
     """An envelope as FastAPI sends it."""
-    return Response(reply.body, reply.status, dict(reply.headers), "application/json")
+    return Response(reply.body, reply.status, dict(reply.headers), reply.media_type)
 
 
 @router.get("/health")
@@ -219,6 +219,12 @@ async def export(service: ServiceDependency, holder: HolderDependency) -> Respon
         return success_reply(_ledger_lines(service.vault().ledger))
 
     return response_of(await service.look_up("export", holder, work, role="curator"))
+
+
+@token_router.get("/metrics")
+async def metrics(service: ServiceDependency, holder: HolderDependency) -> Response:
+    """Counters in the text format of Prometheus, of replies and the ledger; for curators."""
+    return response_of(await service.measure(holder))
 
 
 @token_router.post("/tokens")

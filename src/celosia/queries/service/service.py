@@ -22,6 +22,7 @@ from celosia.queries.service.audit_log import AuditLine, AuditLog, question_hash
 from celosia.queries.service.envelope import Reply, error_reply, success_reply
 from celosia.queries.service.errors import hidden_error, too_busy
 from celosia.queries.service.limits import Limits, RateLimit
+from celosia.queries.service.metrics import CONTENT, Metrics
 from celosia.queries.service.refusals import Refusals
 from celosia.queries.service.tokens import Role, Token, TokenStore
 
@@ -63,6 +64,11 @@ class WorkerPool:
             raise too_busy()
         await asyncio.wait({ended}, timeout=2 * self._seconds)
         return begun.result() if begun.done() else error_reply(hidden_error())
+
+    @property
+    def inside(self) -> int:
+        """How much work is under way or waits for a place."""
+        return self._inside
 
     def _leave(self, _done: Future[Reply]) -> None:
         with self._lock:
@@ -119,6 +125,7 @@ class Service:
     audit: AuditLog | None
     limits: Limits
     refusals: Refusals = field(default_factory=Refusals)
+    metrics: Metrics = field(default_factory=Metrics)
     _vault: VaultProtocol | None = None
     _opening: Lock = field(default_factory=Lock)
     _rate: RateLimit = field(init=False)
@@ -255,6 +262,22 @@ class Service:
 
         return await self._others.run(noted)
 
+    async def measure(self, holder: Token) -> Reply:
+        """The metrics, for curators: they tell what all analysts together have spent."""
+
+        def work() -> Reply:
+            ledger = self.vault().ledger
+            text = self.metrics.text(
+                spent=ledger.spent,
+                remaining=ledger.remaining,
+                charges=len(ledger.history()),
+                inside=self._questions.inside,
+                places=self.limits.concurrent,
+            )
+            return Reply(status=200, body=text.encode("ascii"), media_type=CONTENT)
+
+        return await self.look_up("metrics", holder, work, role="curator")
+
     def _check(self, request: QueryRequest) -> None:
         most = self.limits.query_letters
         if len(request.query) > most:
@@ -295,6 +318,7 @@ class Service:
         question: str | None = None,
         entry: int | None = None,
     ) -> None:
+        self.metrics.count(action, reply.code)
         if entry is not None:
             self.tokens.note_charge()
         if self.audit is None:

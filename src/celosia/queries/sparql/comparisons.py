@@ -87,6 +87,9 @@ def equal_variables(left: BoundVariable, right: BoundVariable, *, loose: bool) -
     same = same_term(left, right)
     if left.is_resource or right.is_resource:
         return same  # addresses and blank nodes are equal by name only
+    for each in (left, right):
+        if each.facts is None:
+            raise never_a_literal(each)
     both = (left, right)
     zones = exp.EQ(this=left.is_zoned(), expression=right.is_zoned())
     moments = exp.EQ(this=left.column("moment"), expression=right.column("moment"))

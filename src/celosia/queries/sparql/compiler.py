@@ -5,49 +5,52 @@ The text becomes the syntax tree of one SELECT query by rdflib's parser, and not
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from copy import copy
 from functools import cache
+from threading import Lock
 from typing import Any
 
 from sqlglot import exp
 
-from celosia.core.errors import InputError
+from celosia.core.errors import InputError, QueryRefused
 from celosia.queries.algebra import PostProcessing, Question
 from celosia.queries.policy.values import Graph, Policy
 from celosia.queries.sparql.comparisons import ORDERS, compare_typed, typed_constant
-from celosia.queries.sparql.conditions import ConditionReader
-from celosia.queries.sparql.constants import Constant, TermReader
-from celosia.queries.sparql.outputs import Outputs
-from celosia.queries.sparql.patterns import WhereClause
-from celosia.queries.sparql.refusals import no_parser, not_sparql, refusal
-from celosia.queries.sparql.relations import Solutions, make_scans
+from celosia.queries.sparql.constants import Constant, TermReader, resolve
+from celosia.queries.sparql.outputs import AGGREGATE, Outputs
+from celosia.queries.sparql.refusals import locate, no_parser, not_sparql, refusal
 from celosia.queries.sparql.scanner import scan
-from celosia.queries.sparql.trees import is_variable, name_of, part_of, strip_layers
+from celosia.queries.sparql.solutions import Solver
+from celosia.queries.sparql.trees import is_variable, name_of, part_of, strip_layers, walk_tree
 from celosia.queries.sparql.values import TypedValue, disjunction
 from celosia.queries.sql.operators import conjoin
 
 
-def parse(query: str) -> tuple[Any, dict[str, str]]:
-    """The tree of the one SELECT query of a text, and the prefixes that it declares.
+def parse(query: str) -> tuple[Any, dict[str, str], str | None]:
+    """The tree of the one SELECT query of a text, the prefixes that it declares, and its base.
 
-    Names are left as they are written, and numbers of quoted literals as well: rdflib would spell
-    some of them anew. Nothing is fetched or evaluated.
+    Names and numbers are left as they are written: rdflib would spell some of them anew, and `+5`
+    is another term than `5`. Decimals and doubles with a sign it spells anew all the same. Nothing
+    is fetched or evaluated.
 
     Raises:
         InputError: CEL-Q240, the text is not SPARQL.
         QueryRefused: CEL-Q242 to CEL-Q247, CEL-Q260 and CEL-Q261.
         EngineError: CEL-Q229, rdflib is not installed.
     """
-    words = scan(query)
     prologue, tree = _tree(query)
     if name_of(tree) != "SelectQuery":
-        raise not_sparql("CEL-Q240.not_a_select", at=words[0].place)
-    declared = {
-        str(part_of(each, "prefix") or ""): str(each["iri"])
-        for each in prologue
-        if each.name == "PrefixDecl"
-    }
-    return tree, declared
+        raise not_sparql("CEL-Q240.not_a_select")
+    base: str | None = None
+    declared = {}
+    for each in prologue:
+        if each.name == "Base":
+            base = resolve(str(each["iri"]), base)
+        else:
+            declared[str(part_of(each, "prefix") or "")] = resolve(str(each["iri"]), base)
+    return tree, declared, base
 
 
 def _tree(query: str) -> tuple[Any, Any]:
@@ -57,10 +60,11 @@ def _tree(query: str) -> tuple[Any, Any]:
     except ImportError:
         raise no_parser() from None
     try:
-        if "#" in query or "\\" in query:  # there may be a comment or an escape
-            prologue, tree = parseQuery(query)
-        else:
-            prologue, tree = _without_comments().parse_string(query, parse_all=True)
+        with _as_written():
+            if "#" in query or "\\" in query:  # there may be a comment or an escape
+                prologue, tree = parseQuery(query)
+            else:
+                prologue, tree = _without_comments().parse_string(query, parse_all=True)
     except ParseBaseException as error:
         raise not_sparql("CEL-Q240.unreadable", at=(error.lineno, error.column)) from None
     except RecursionError:
@@ -68,6 +72,23 @@ def _tree(query: str) -> tuple[Any, Any]:
     except Exception:  # a fault of the parser on odd text is still no SPARQL
         raise not_sparql("CEL-Q240.unreadable") from None
     return prologue, tree
+
+
+_SPELLING = Lock()
+"""How rdflib spells numbers is a setting of the whole process."""
+
+
+@contextmanager
+def _as_written() -> Iterator[None]:
+    """Let rdflib keep the spelling of numbers for as long as one text is read."""
+    import rdflib
+
+    with _SPELLING:
+        before, rdflib.NORMALIZE_LITERALS = rdflib.NORMALIZE_LITERALS, False
+        try:
+            yield
+        finally:
+            rdflib.NORMALIZE_LITERALS = before
 
 
 @cache
@@ -101,19 +122,25 @@ def read_post_processing(query: Any, outputs: Outputs, reader: TermReader) -> Po
     Raises:
         QueryRefused: CEL-Q268, and all that an aggregate may be refused for.
     """
-    having, order = part_of(query, "having"), part_of(query, "orderby")
-    limits = part_of(query, "limitoffset")
+    order, limits = part_of(query, "orderby"), part_of(query, "limitoffset")
+    return PostProcessing(
+        having=read_having(query, outputs, reader),
+        order=tuple(_ordered(each, outputs) for each in order["condition"]) if order else (),
+        limit=_count(part_of(limits, "limit"), "LIMIT") if limits is not None else None,
+        offset=(_count(part_of(limits, "offset"), "OFFSET") or 0) if limits is not None else 0,
+        computed=outputs.calculations(),
+        columns=tuple(outputs.shown),
+    )
+
+
+def read_having(query: Any, outputs: Outputs, reader: TermReader) -> exp.Expression | None:
+    """The condition of HAVING on the names of answers; None without one."""
+    having = part_of(query, "having")
     condition: exp.Expression | None = None
     for each in having["condition"] if having is not None else ():
         part = _condition(each, outputs, reader)
         condition = part if condition is None else conjoin(condition, part)
-    return PostProcessing(
-        having=condition,
-        order=tuple(_ordered(each, outputs) for each in order["condition"]) if order else (),
-        limit=_count(part_of(limits, "limit"), "LIMIT") if limits is not None else None,
-        offset=(_count(part_of(limits, "offset"), "OFFSET") or 0) if limits is not None else 0,
-        columns=tuple(outputs.shown),
-    )
+    return condition
 
 
 def _condition(node: Any, outputs: Outputs, reader: TermReader) -> exp.Expression:
@@ -200,26 +227,52 @@ def compile(query: str, policy: Policy) -> Question:
     """
     if policy.graph is None:
         raise InputError("CEL-Q271.no_graph")
+    words = scan(query)
     try:
         return _compile_query(query, policy, policy.graph)
+    except QueryRefused as error:
+        raise locate(error, words) from None
     except RecursionError:
         raise refusal("CEL-Q243.too_deep") from None
 
 
 def _compile_query(query: str, policy: Policy, graph: Graph) -> Question:
-    tree, declared = parse(query)
-    reader = TermReader(dict(graph.prefixes) | declared)
+    tree, declared, base = parse(query)
+    reader = TermReader(dict(graph.prefixes) | declared, base)
+    solver = Solver(policy, graph, reader, described_names(tree), counts_once=_counts_once(tree))
     if part_of(tree, "valuesClause") is not None:
         raise refusal("CEL-Q260.after_where")
-    where = WhereClause(reader)
-    where.read(tree["where"])
-    solutions = Solutions(make_scans(where.patterns, policy), graph.prefixes)
-    reading = ConditionReader(reader, solutions.variable_columns, graph.prefixes)
-    conditions = reading.all(where.conditions)
-    conditions += [reading.among(variable, terms) for variable, terms in where.values]
-    source = solutions.join(conditions)
-    outputs = Outputs(solutions, policy)
+    found = solver.solve(tree["where"])
+    outputs = Outputs(found, policy, solver.reading(found.scope))
     outputs.read(tree)
     done = read_post_processing(tree, outputs, reader)
     aggregates, keys = outputs.parts()
-    return Question(source, aggregates, keys, done)
+    return Question(found.relation, aggregates, keys, done)
+
+
+def described_names(tree: Any) -> frozenset[str]:
+    """The names of all variables outside of triple patterns and VALUES."""
+    if is_variable(tree):
+        return frozenset({str(tree)})
+    if isinstance(tree, dict):
+        if name_of(tree) in ("TriplesBlock", "InlineData", "ValuesClause"):
+            return frozenset()
+        return frozenset[str]().union(*(described_names(each) for each in tree.values()))
+    if not isinstance(tree, str) and hasattr(tree, "__iter__"):
+        return frozenset[str]().union(*(described_names(each) for each in tree))
+    return frozenset()
+
+
+def _counts_once(tree: Any) -> bool:
+    """Whether no aggregate of a query depends on how often a solution comes."""
+    calls = [
+        each
+        for word in ("projection", "having", "orderby")
+        for each in walk_tree(part_of(tree, word))
+        if name_of(each).startswith(AGGREGATE)
+    ]
+    words = [name_of(each).removeprefix(AGGREGATE) for each in calls]
+    return all(
+        word in ("Min", "Max") or (bool(part_of(each, "distinct")) and each["vars"] != "*")
+        for word, each in zip(words, calls, strict=True)
+    )

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal, InvalidOperation
 from typing import Any, Literal
+from urllib.parse import urljoin
 
 from celosia.core.messages import did_you_mean
 from celosia.queries.rdf.terms import XSD, address_text, literal_text, term_number
@@ -70,6 +71,14 @@ class Constant:
         return written if "e" in written else f"{written}e0"
 
     @property
+    def written(self) -> str:
+        """The canonical text of the term."""
+        if self.sort == "address":
+            return address_text(self.text)
+        datatype = None if self.language is not None else self.datatype
+        return literal_text(self.text, datatype=datatype, language=self.language)
+
+    @property
     def truth(self) -> bool:
         """The value of a boolean."""
         return self.text in ("true", "1")
@@ -91,11 +100,22 @@ class Constant:
         return local.isoformat(sep=" "), zone is not None
 
 
+def resolve(address: str, base: str | None) -> str:
+    """An address in full, by the rules of RFC 3986."""
+    if base is None or _SCHEME.match(address):
+        return address
+    if address.startswith("#"):  # a fragment, even an empty one, stays
+        return base.partition("#")[0] + address
+    return urljoin(base, address)
+
+
 @dataclass(frozen=True, slots=True)
 class TermReader:
     """Reads terms of the parser, with the prefixes of the query and of the policy."""
 
     prefixes: Mapping[str, str]
+    base: str | None = None
+    """What relative addresses begin with."""
 
     def address(self, node: Any) -> str:
         """The address of an IRI or a prefixed name."""
@@ -106,7 +126,7 @@ class TermReader:
                 raise not_sparql("CEL-Q240.prefix", prefix=prefix, near=near)
             address = self.prefixes[prefix] + str(part_of(node, "localname") or "")
         else:
-            address = str(node)
+            address = resolve(str(node), self.base)
         if not _SCHEME.match(address):
             raise not_sparql("CEL-Q240.relative_address", address=address)
         return address

@@ -1,15 +1,13 @@
 """The functions of FILTER: an allow-list, each with the meaning that SPARQL gives it.
 
-A function that is not here is refused. Left out on purpose: UCASE and LCASE (letters whose other
-case is two letters differ between engines), arithmetic (decimal numbers of SPARQL are exact, those
-of facts are doubles), and all that makes new terms, looks at the clock or draws at random.
+A function that is not here is refused. Left out on purpose: all that makes new terms, looks at the
+clock or draws at random. Arithmetic and casts are in `arithmetic`.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from sqlglot import exp
@@ -23,7 +21,9 @@ from celosia.queries.sparql.relations import whole
 from celosia.queries.sparql.trees import part_of
 from celosia.queries.sparql.values import (
     BoundVariable,
+    StringValue,
     TypedValue,
+    Value,
     cases,
     conjunction,
     disjunction,
@@ -32,10 +32,18 @@ from celosia.queries.sparql.values import (
     truth,
 )
 
-Read = Callable[[Any], "TypedValue | BoundVariable | Constant | StringValue"]
+Read = Callable[[Any], Value]
 Rule = Callable[[Any, Read], TypedValue]
 
 _PLAIN = re.compile(r"(\^?)([\w \-,;:/@#%&=!<>'\"~]*)(\$?)")
+_ORDINARY = r"[\w \-,;:/@#%&=!<>'\"~]"
+_COMMON = re.compile(
+    rf"\^?(?:(?:{_ORDINARY}|\\[.\\?*+^$|(){{}}\[\]\-]|\.|\(|\)|\||\[\^?(?:{_ORDINARY}|\.)+\])"
+    r"(?:[*+?]|\{\d{1,2}(?:,\d{0,2})?\})?)*\$?"
+)
+"""Patterns that XPath and the engine read alike."""
+MOST_PATTERN = 200
+"""The longest pattern."""
 _RANGE = re.compile(r"[A-Za-z0-9]+(-[A-Za-z0-9]+)*", re.ASCII)
 
 _PARTS: Mapping[str, Mapping[str, int]] = {
@@ -59,21 +67,6 @@ _FORMS: Mapping[str, str] = {
 with dates."""
 
 
-@dataclass(frozen=True, slots=True)
-class StringValue:
-    """STR(?v): the text of a literal, or an address, which facts do not hold."""
-
-    of: BoundVariable
-    is_sure: bool
-    """Whether another condition lets only literals through."""
-
-    def tree(self) -> exp.Expression:
-        """The text, where it is surely that of a literal."""
-        if not self.is_sure:
-            raise refusal("CEL-Q259.text_of_address", variable=self.of.name)
-        return cases((self.of.is_literal(), self.of.column("text")))
-
-
 def require_object(value: object) -> BoundVariable:
     """A variable that is the object of a pattern."""
     if not isinstance(value, BoundVariable):
@@ -90,6 +83,14 @@ def _text(value: object) -> exp.Expression:
         return value.tree
     variable = require_object(value)
     return cases((variable.is_text(), variable.column("text")))
+
+
+def _plain_text(value: object) -> exp.Expression:
+    """The text of a literal without a language: what is made of others has theirs."""
+    if isinstance(value, BoundVariable):
+        variable = require_object(value)
+        return cases((variable.is_string(), variable.column("text")))
+    return _text(value)
 
 
 def _number(value: object) -> exp.Expression:
@@ -129,11 +130,19 @@ def _finishes(text: exp.Expression, part: str) -> exp.Expression:
 
 
 def _regex(node: Any, read: Read) -> TypedValue:
-    """A pattern of plain letters, with ^ and $ if wished: all engines agree on those."""
-    found = _PLAIN.fullmatch(_written(read(node["pattern"]), "REGEX"))
-    if found is None or part_of(node, "flags") is not None:
-        raise refusal("CEL-Q258.regex")
+    """Patterns of plain letters are searched for as texts; others by the engine's own rules.
+
+    Only what means the same in XPath and in the engine, in linear time, is let through.
+    """
+    pattern = _written(read(node["pattern"]), "REGEX")
+    flags = _written(read(node["flags"]), "REGEX") if part_of(node, "flags") is not None else ""
     text = _text(read(node["text"]))
+    if flags == "q":  # letters that mean themselves
+        place = exp.StrPosition(this=text, substr=exp.Literal.string(pattern))
+        return TypedValue("truth", exp.GT(this=place, expression=whole(0)))
+    found = _PLAIN.fullmatch(pattern)
+    if found is None or flags:
+        return TypedValue("truth", _matched(text, pattern, flags))
     start, part, end = found.groups()
     if start and end:
         return TypedValue("truth", exp.EQ(this=text, expression=exp.Literal.string(part)))
@@ -143,8 +152,77 @@ def _regex(node: Any, read: Read) -> TypedValue:
     return TypedValue("truth", exp.GT(this=place, expression=whole(0)))
 
 
+def _matched(text: exp.Expression, pattern: str, flags: str) -> exp.Expression:
+    try:
+        re.compile(pattern)
+    except re.error:
+        raise refusal("CEL-Q258.regex") from None
+    is_odd = "(?" in pattern or pattern.count("{") > 1 or len(pattern) > MOST_PATTERN
+    if is_odd or _COMMON.fullmatch(pattern) is None or flags not in ("", "i", "s"):
+        raise refusal("CEL-Q258.regex")
+    # Without line ends in it, `.` means the same everywhere; `$` is the end of the text.
+    flag = exp.Literal.string(flags) if flags else None
+    return exp.RegexpLike(this=text, expression=exp.Literal.string(pattern), flag=flag)
+
+
 def _length(node: Any, read: Read) -> TypedValue:
     return TypedValue("number", exp.Length(this=_text(read(node["arg"]))))
+
+
+def _changed_case(kind: type[exp.Expression]) -> Rule:
+    def rule(node: Any, read: Read) -> TypedValue:
+        return TypedValue("text", kind(this=_plain_text(read(node["arg"]))))
+
+    return rule
+
+
+def _part_of_text(node: Any, read: Read) -> TypedValue:
+    """SUBSTR counts letters from 1; only written places within a text are let through."""
+    places = [read(node["start"])]
+    if part_of(node, "length") is not None:
+        places.append(read(node["length"]))
+    numbers = []
+    for each in places:
+        is_whole = isinstance(each, Constant) and each.sort == "number" and each.amount.isdecimal()
+        if not is_whole:
+            raise refusal("CEL-Q259.not_a_number")
+        numbers.append(whole(int(each.amount)))  # type: ignore[union-attr]
+    if numbers[0].name == "0":
+        raise refusal("CEL-Q259.not_a_number")
+    length = numbers[1] if len(numbers) > 1 else None
+    text = _plain_text(read(node["arg"]))
+    return TypedValue("text", exp.Substring(this=text, start=numbers[0], length=length))
+
+
+def _joined(node: Any, read: Read) -> TypedValue:
+    parts = [read(each) for each in node["arg"]]
+    trees = [
+        exp.Literal.string(each.text)
+        if isinstance(each, Constant) and each.sort == "string"
+        else _plain_text(each)
+        for each in parts
+    ]
+    made = trees[0]
+    for each in trees[1:]:
+        made = exp.DPipe(this=made, expression=each, safe=True)
+    return TypedValue("text", made)
+
+
+def _beside(*, before: bool) -> Rule:
+    """STRBEFORE and STRAFTER: nothing where the part is not in the text."""
+
+    def rule(node: Any, read: Read) -> TypedValue:
+        part = _written(read(node["arg2"]), "STRBEFORE" if before else "STRAFTER")
+        text = _plain_text(read(node["arg1"]))
+        place = exp.StrPosition(this=text.copy(), substr=exp.Literal.string(part))
+        found = exp.GT(this=place, expression=whole(0))
+        start = whole(1) if before else exp.Add(this=place.copy(), expression=whole(len(part)))
+        length = exp.Sub(this=place.copy(), expression=whole(1)) if before else None
+        cut = exp.Substring(this=text, start=start, length=length)
+        empty = exp.EQ(this=place.copy(), expression=whole(0))
+        return TypedValue("text", cases((found, cut), (empty, exp.Literal.string(""))))
+
+    return rule
 
 
 def _language(node: Any, read: Read) -> TypedValue:
@@ -203,11 +281,6 @@ def _same_term(node: Any, read: Read) -> TypedValue:
     return TypedValue("truth", exp.EQ(this=trees[0], expression=trees[1]))
 
 
-def _bound(node: Any, read: Read) -> TypedValue:
-    read(node["arg"])
-    return TypedValue("truth", truth(True))  # patterns bind all their variables
-
-
 def _rounded(kind: type[exp.Expression]) -> Rule:
     def rule(node: Any, read: Read) -> TypedValue:
         return TypedValue("number", kind(this=_number(read(node["arg"]))))
@@ -247,12 +320,31 @@ def _part(word: str) -> Rule:
     return rule
 
 
+def _time_part(place: int) -> Rule:
+    """HOURS and MINUTES, as they are written."""
+
+    def rule(node: Any, read: Read) -> TypedValue:
+        variable = require_object(read(node["arg"]))
+        test = variable.is_moment(XSD + "dateTime")
+        digits = exp.Substring(this=variable.column("text"), start=whole(place), length=whole(2))
+        number = exp.Cast(this=digits, to=exp.DataType.build("BIGINT"))
+        return TypedValue("number", cases((test, number)))
+
+    return rule
+
+
 RULES: Mapping[str, Rule] = {
     "Builtin_CONTAINS": _contains,
     "Builtin_STRSTARTS": _starts,
     "Builtin_STRENDS": _ends,
     "Builtin_REGEX": _regex,
     "Builtin_STRLEN": _length,
+    "Builtin_UCASE": _changed_case(exp.Upper),
+    "Builtin_LCASE": _changed_case(exp.Lower),
+    "Builtin_SUBSTR": _part_of_text,
+    "Builtin_CONCAT": _joined,
+    "Builtin_STRBEFORE": _beside(before=True),
+    "Builtin_STRAFTER": _beside(before=False),
     "Builtin_LANG": _language,
     "Builtin_LANGMATCHES": _language_matches,
     "Builtin_DATATYPE": _datatype,
@@ -262,7 +354,6 @@ RULES: Mapping[str, Rule] = {
     "Builtin_isLITERAL": _is_kind(2),
     "Builtin_isNUMERIC": _is_numeric,
     "Builtin_sameTerm": _same_term,
-    "Builtin_BOUND": _bound,
     "Builtin_ABS": _rounded(exp.Abs),
     "Builtin_CEIL": _rounded(exp.Ceil),
     "Builtin_FLOOR": _rounded(exp.Floor),
@@ -270,6 +361,8 @@ RULES: Mapping[str, Rule] = {
     "Builtin_YEAR": _part("YEAR"),
     "Builtin_MONTH": _part("MONTH"),
     "Builtin_DAY": _part("DAY"),
+    "Builtin_HOURS": _time_part(12),
+    "Builtin_MINUTES": _time_part(15),
 }
 """The allow-list."""
 
@@ -277,11 +370,8 @@ RULES: Mapping[str, Rule] = {
 def unknown_function(node: Any) -> CelosiaError:
     """The refusal of a function, or another part, that has no rule."""
     word = str(getattr(node, "name", "")).removeprefix("Builtin_")
-    match word:
-        case "":
-            return refusal("CEL-Q258.expression")
-        case "MultiplicativeExpression" | "AdditiveExpression" | "UnaryMinus" | "UnaryPlus":
-            return refusal("CEL-Q258.arithmetic")
-        case "Function":
-            return refusal("CEL-Q258.by_address")
+    if not word:
+        return refusal("CEL-Q258.expression")
+    if word == "Function":
+        return refusal("CEL-Q258.by_address")
     return refusal("CEL-Q258.function", function=word)

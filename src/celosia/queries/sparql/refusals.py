@@ -6,6 +6,9 @@ refusal says nothing about the data.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Protocol
+
 from celosia.core.errors import EngineError, InputError, QueryRefused
 from celosia.queries.positions import place_fields, refusal_at
 
@@ -32,3 +35,72 @@ def not_sparql(key: str, /, *, at: Place | None = None, **fields: object) -> Inp
 def no_parser() -> EngineError:
     """The error where the extra that reads SPARQL is missing."""
     return EngineError("CEL-Q229.no_parser")
+
+
+class PlacedWord(Protocol):
+    """A word of a query, where it stands."""
+
+    @property
+    def text(self) -> str:
+        """As it is written."""
+
+    @property
+    def place(self) -> Place:
+        """Its line and column."""
+
+
+_WORDS: Mapping[str, tuple[str, ...]] = {
+    "CEL-Q243.too_many_branches": ("UNION", "VALUES", "|"),
+    "CEL-Q244.graph": ("GRAPH",),
+    "CEL-Q247.exists_inside": ("EXISTS",),
+    "CEL-Q247.exists_optional": ("EXISTS",),
+    "CEL-Q247.minus_optional": ("MINUS",),
+    "CEL-Q247.optional_apart": ("OPTIONAL",),
+    "CEL-Q247.path": ("*", "+"),
+    "CEL-Q247.path_negated": ("!",),
+    "CEL-Q247.path_once": ("?",),
+    "CEL-Q247.path_private": ("*", "+"),
+    "CEL-Q247.service": ("SERVICE",),
+    "CEL-Q247.sub_select_limit": ("LIMIT", "OFFSET"),
+    "CEL-Q253.not_connected": ("WHERE", "{"),
+    "CEL-Q253.empty": ("WHERE", "{"),
+    "CEL-Q258.regex": ("REGEX",),
+    "CEL-Q258.by_address": ("FILTER", "BIND"),
+    "CEL-Q260": ("VALUES",),
+    "CEL-Q261.distinct": ("DISTINCT", "REDUCED"),
+    "CEL-Q261": ("SELECT",),
+    "CEL-Q262": ("SELECT",),
+    "CEL-Q266": ("GROUP",),
+    "CEL-Q268.having": ("HAVING",),
+    "CEL-Q268.having_sides": ("HAVING",),
+    "CEL-Q268.order_by": ("ORDER",),
+    "CEL-Q259": ("FILTER", "BIND", "SELECT"),
+}
+"""The words that a refusal is about, where no name in it tells more."""
+_FIELDS = ("function", "aggregate", "use", "clause", "operator")
+
+
+def locate(error: QueryRefused, words: Sequence[PlacedWord]) -> QueryRefused:
+    """The refusal with the place of the first word of the query that it speaks of."""
+    if "line" in error.details:
+        return error
+    for wanted in _candidates(error):
+        found = next((each for each in words if each.text.upper() == wanted), None)
+        if found is not None:
+            fields = {name: value for name, value in error.details.items() if name != "at"}
+            return refusal_at(error.key, found.place, fields)
+    return error
+
+
+def _candidates(error: QueryRefused) -> Iterator[str]:
+    fields = error.details
+    for name in ("variable", "name"):
+        if name in fields:
+            yield f"?{str(fields[name]).removeprefix('?')}".upper()
+    for name in ("written", "predicate"):
+        if name in fields:
+            yield str(fields[name]).upper()
+            yield f"<{fields[name]}>".upper()
+    yield from (str(fields[name]).upper() for name in _FIELDS if name in fields)
+    yield from _WORDS.get(error.key, ())
+    yield from _WORDS.get(error.code, ())

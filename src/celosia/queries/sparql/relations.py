@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
 
 from celosia.core.errors import CelosiaError
 from celosia.core.messages import did_you_mean
-from celosia.queries.algebra import Column, Filter, Join, Relation, Scan
-from celosia.queries.policy.values import ANY_PREDICATE, Graph, Policy
+from celosia.queries.algebra import Column, Filter, Join, Relation, Scan, aliases
+from celosia.queries.policy.values import ANY_PREDICATE, Graph, Policy, closure_table
 from celosia.queries.sparql.constants import Constant, constant_number
 from celosia.queries.sparql.patterns import Pattern, Variable
 from celosia.queries.sparql.refusals import refusal
@@ -28,47 +28,69 @@ def whole(number: int) -> exp.Expression:
 
 
 @dataclass(frozen=True, slots=True)
-class PatternScan:
-    """A pattern with the scan of its table."""
+class JoinedPart:
+    """Rows that are joined with others: of one pattern, or of a sub-query."""
 
-    alias: str
-    table: str
-    pattern: Pattern
+    relation: Relation
+    variables: tuple[tuple[Column, Variable], ...]
+    """The columns that hold variables."""
 
     @property
-    def variables(self) -> list[tuple[Column, Variable]]:
-        """The columns that hold variables."""
-        return [
-            (Column(self.alias, word), term)
-            for word, term in self.pattern.terms
-            if isinstance(term, Variable)
-        ]
+    def aliases(self) -> frozenset[str]:
+        """The aliases whose columns can be referred to."""
+        return aliases(self.relation)
 
 
-def make_scans(patterns: Sequence[Pattern], policy: Policy) -> list[PatternScan]:
-    """The patterns with the tables of their predicates, as `t1`, `t2`, ...
+def scan_pattern(pattern: Pattern, alias: str, policy: Policy) -> JoinedPart:
+    """The facts that match one pattern.
 
     Raises:
-        QueryRefused: CEL-Q253 a predicate that is not declared, or a variable one.
+        QueryRefused: CEL-Q253 a predicate that is not declared, or a variable one; CEL-Q247 a
+            closure of a private predicate.
     """
-    assert policy.graph is not None, "a policy with a graph"
-    return [
-        PatternScan(f"t{number}", _table(pattern, policy, policy.graph), pattern)
-        for number, pattern in enumerate(patterns, start=1)
+    graph = policy.graph
+    assert graph is not None, "a policy with a graph"
+    relation: Relation = Scan(_table(pattern, policy, graph), alias)
+    for word, term in pattern.terms:
+        if isinstance(term, Constant) and word != "predicate":
+            held = column_tree(Column(alias, word))
+            equal = exp.EQ(this=held, expression=whole(constant_number(term)))
+            words = f"{alias}.{word} = {term_words(term, graph.prefixes)}"
+            relation = Filter(relation, attach_words(equal, words))
+    if pattern.excluded:
+        listed = [whole(each.number) for each in pattern.excluded]
+        among = exp.In(this=column_tree(Column(alias, "predicate")), expressions=listed)
+        relation = Filter(relation, exp.Not(this=among))
+    if pattern.differs:
+        ends = [column_tree(Column(alias, word)) for word in ("subject", "object")]
+        relation = Filter(relation, exp.NEQ(this=ends[0], expression=ends[1]))
+    held_variables = [
+        (Column(alias, word), term) for word, term in pattern.terms if isinstance(term, Variable)
     ]
+    seen: dict[Variable, Column] = {}
+    for column, variable in held_variables:
+        if variable in seen:
+            pair = exp.EQ(this=column_tree(seen[variable]), expression=column_tree(column))
+            relation = Filter(relation, pair)
+        seen.setdefault(variable, column)
+    return JoinedPart(relation, tuple(held_variables))
 
 
 def _table(pattern: Pattern, policy: Policy, graph: Graph) -> str:
     predicate = pattern.predicate
     if isinstance(predicate, Constant):
         found = graph.table_of(predicate.text)
-        if found is not None:
+        if found is None:
+            raise _undeclared(predicate.text, graph)
+        if not pattern.is_closure:
             return found
-        raise _undeclared(predicate.text, graph)
-    kinds = {policy.table(table).public for _, table in graph.predicates}  # type: ignore[union-attr]
-    if policy.table(ANY_PREDICATE) is None or (len(kinds) > 1 and not policy.unit.is_row):
+        if policy.table(closure_table(found)) is None:
+            raise refusal("CEL-Q247.path_private", predicate=found)
+        return closure_table(found)
+    name = pattern.among or ANY_PREDICATE
+    if policy.table(name) is None:
         raise refusal("CEL-Q253.variable", predicate=predicate)
-    return ANY_PREDICATE
+    return name
 
 
 def _undeclared(address: str, graph: Graph) -> CelosiaError:
@@ -84,83 +106,83 @@ def _undeclared(address: str, graph: Graph) -> CelosiaError:
     return refusal("CEL-Q253.undeclared", written=written, near=near, predicate=address)
 
 
-@dataclass(frozen=True, slots=True)
-class Solutions:
-    """The solutions of patterns as rows, and where each variable is among their columns."""
+def variable_columns(parts: Sequence[JoinedPart]) -> Mapping[Variable, list[Column]]:
+    """The columns of each variable, in the order of the parts."""
+    found: dict[Variable, list[Column]] = {}
+    for part in parts:
+        for column, variable in part.variables:
+            found.setdefault(variable, []).append(column)
+    return found
 
-    items: Sequence[PatternScan]
-    prefixes: Sequence[tuple[str, str]] = ()
-    """Of the policy, for words."""
 
-    @property
-    def variable_columns(self) -> Mapping[Variable, list[Column]]:
-        """The columns of each variable, in the order of the patterns."""
-        found: dict[Variable, list[Column]] = {}
-        for item in self.items:
-            for column, variable in item.variables:
-                found.setdefault(variable, []).append(column)
-        return found
+def mentioned_aliases(tree: exp.Expression) -> frozenset[str]:
+    """The aliases that an expression refers to."""
+    return frozenset(each.table for each in tree.find_all(exp.Column))
 
-    def table(self, alias: str) -> str:
-        """The table of an alias."""
-        return next(item.table for item in self.items if item.alias == alias)
 
-    def join(self, conditions: Sequence[exp.Expression]) -> Relation:
-        """All patterns joined, from left to right as far as variables tie them together.
+def join_parts(parts: Sequence[JoinedPart], conditions: Sequence[exp.Expression]) -> Relation:
+    """All parts joined, from left to right as far as variables tie them together.
 
-        A condition on one pattern is put below the joins, one on several above them.
+    A condition on one part is put below the joins, one on several above them. Parts that only a
+    condition ties together are joined by that condition, without a key.
 
-        Raises:
-            QueryRefused: CEL-Q253, where nothing ties a pattern to the others.
-        """
-        about = [({each.table for each in tree.find_all(exp.Column)}, tree) for tree in conditions]
-        waiting = list(self.items)
-        first = waiting.pop(0)
-        relation = self._rows(first, about)
-        known = {variable: column for column, variable in reversed(first.variables)}
-        done = {first.alias}
-        while waiting:
-            tied = [each for each in waiting if any(one in known for _, one in each.variables)]
-            if not tied:
-                raise _no_shared_variable(done, [aliases for aliases, _ in about])
-            item = tied[0]
-            waiting.remove(item)
-            here: dict[Variable, Column] = {}
-            for column, variable in item.variables:
-                here.setdefault(variable, column)
-            keys = tuple((known[each], column) for each, column in here.items() if each in known)
-            relation = Join(relation, self._rows(item, about), keys)
-            known = here | known
-            done.add(item.alias)
-        for aliases, tree in about:
-            if len(aliases) != 1:
-                relation = Filter(relation, tree)
-        return relation
-
-    def _rows(
-        self, item: PatternScan, about: Sequence[tuple[set[str], exp.Expression]]
-    ) -> Relation:
-        """The facts that match one pattern, and the conditions on nothing else."""
-        relation: Relation = Scan(item.table, item.alias)
-        for word, term in item.pattern.terms:
-            if isinstance(term, Constant) and word != "predicate":
-                held = column_tree(Column(item.alias, word))
-                equal = exp.EQ(this=held, expression=whole(constant_number(term)))
-                words = f"{item.alias}.{word} = {term_words(term, self.prefixes)}"
-                relation = Filter(relation, attach_words(equal, words))
-        seen: dict[Variable, Column] = {}
+    Raises:
+        QueryRefused: CEL-Q253, where nothing ties a part to the others.
+    """
+    about = [(mentioned_aliases(tree), tree) for tree in conditions]
+    waiting = list(parts)
+    first = waiting.pop(0)
+    relation = _with_conditions(first, about)
+    known = {variable: column for column, variable in reversed(first.variables)}
+    done = set(first.aliases)
+    while waiting:
+        item = _next(waiting, known, done, [names for names, _ in about])
+        waiting.remove(item)
+        here: dict[Variable, Column] = {}
         for column, variable in item.variables:
-            if variable in seen:
-                pair = exp.EQ(this=column_tree(seen[variable]), expression=column_tree(column))
-                relation = Filter(relation, pair)
-            seen.setdefault(variable, column)
-        for aliases, tree in about:
-            if aliases == {item.alias}:
-                relation = Filter(relation, tree)
-        return relation
+            here.setdefault(variable, column)
+        keys = tuple((known[each], column) for each, column in here.items() if each in known)
+        relation = Join(relation, _with_conditions(item, about), keys)
+        known = here | known
+        done |= item.aliases
+    single = [part.aliases for part in parts]
+    for names, tree in about:
+        if not names or not any(names <= each for each in single):
+            relation = Filter(relation, tree)
+    return relation
 
 
-def _no_shared_variable(done: set[str], conditions: Sequence[set[str]]) -> CelosiaError:
-    if any(aliases & done and aliases - done for aliases in conditions):
-        return refusal("CEL-Q253.join_by_filter")
-    return refusal("CEL-Q253.not_connected")
+def _next(
+    waiting: Sequence[JoinedPart],
+    known: Mapping[Variable, Column],
+    done: set[str],
+    conditions: Sequence[frozenset[str]],
+) -> JoinedPart:
+    """The first part that shares a variable with those before it, or else a condition."""
+    tied: list[Callable[[JoinedPart], bool]] = [
+        lambda part: any(one in known for _, one in part.variables),
+        lambda part: any(names & done and names & part.aliases for names in conditions),
+    ]
+    for test in tied:
+        for each in waiting:
+            if test(each):
+                return each
+    raise refusal("CEL-Q253.not_connected")
+
+
+def _with_conditions(
+    part: JoinedPart, about: Sequence[tuple[frozenset[str], exp.Expression]]
+) -> Relation:
+    relation = part.relation
+    for names, tree in about:
+        if names and names <= part.aliases:
+            relation = Filter(relation, tree)
+    return relation
+
+
+def fresh_aliases() -> Iterator[str]:
+    """`t1`, `t2`, ..."""
+    number = 1
+    while True:
+        yield f"t{number}"
+        number += 1

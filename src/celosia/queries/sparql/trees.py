@@ -13,6 +13,9 @@ _LAYERS = (
     "MultiplicativeExpression",
 )
 
+EXISTS = ("Builtin_EXISTS", "Builtin_NOTEXISTS")
+"""Nodes of conditions on whether patterns match."""
+
 
 def name_of(node: Any) -> str:
     """The name of a node; nothing for terms and lists."""

@@ -7,15 +7,18 @@ error, which the operators AND, OR and NOT of SQL treat alike.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from sqlglot import exp
 
-from celosia.queries.algebra import Column
-from celosia.queries.rdf.terms import XSD, address_text, term_number
-from celosia.queries.sparql.constants import LANGUAGE_STRING, STRING
-from celosia.queries.sparql.relations import column_tree, whole
+from celosia.queries.algebra import Column, Relation
+from celosia.queries.rdf.terms import XSD, address_text, decode, term_number
+from celosia.queries.sparql.constants import LANGUAGE_STRING, STRING, Constant, constant_number
+from celosia.queries.sparql.patterns import Variable
+from celosia.queries.sparql.refusals import refusal
+from celosia.queries.sparql.relations import JoinedPart, column_tree, whole
 
 Kind = Literal["truth", "number", "text", "address"]
 
@@ -50,28 +53,33 @@ class BoundVariable:
     name: str
     columns: tuple[Column, ...]
     """All columns that hold its number."""
+    is_nullable: bool = False
+    """Whether solutions may leave it unbound, where its columns are NULL."""
 
     @property
-    def facts(self) -> str | None:
-        """The alias of a fact that has it for its object; None for one that is never an object."""
-        return next((each.relation for each in self.columns if each.name == "object"), None)
+    def facts(self) -> Column | None:
+        """The column of a fact that has it for its object; None for one that is never an object."""
+        return next((each for each in self.columns if each.name.endswith("object")), None)
 
     @property
     def is_resource(self) -> bool:
         """Whether it is surely no literal, because it is the subject or predicate of a fact."""
-        return any(each.name != "object" for each in self.columns)
+        return any(each.name.endswith(("subject", "predicate")) for each in self.columns)
 
     @property
     def number(self) -> exp.Expression:
         """The number of the term."""
-        facts = self.facts
-        first = self.columns[0] if facts is None else Column(facts, "object")
-        return column_tree(first)
+        return column_tree(self.facts or self.columns[0])
 
     def column(self, word: str) -> exp.Expression:
         """A column of the fact that has the term for its object."""
-        assert self.facts is not None, "only of objects"
-        return column_tree(Column(self.facts, word))
+        facts = self.facts
+        assert facts is not None, "only of objects"
+        return column_tree(Column(facts.relation, facts.name.removesuffix("object") + word))
+
+    def is_bound(self) -> exp.Expression:
+        """Whether a solution binds it."""
+        return is_not_null(self.number)
 
     def has_type(self, *addresses: str) -> exp.Expression:
         """Whether it is a literal of one of some types."""
@@ -140,6 +148,72 @@ class BoundVariable:
             self.is_moment(*_TIMES),
             self.is_special(),
         )
+
+
+@dataclass(frozen=True, slots=True)
+class StringValue:
+    """STR(?v): the text of a literal, or an address, which facts do not hold."""
+
+    of: BoundVariable
+    is_sure: bool
+    """Whether another condition lets only literals through."""
+
+    def tree(self) -> exp.Expression:
+        """The text, where it is surely that of a literal."""
+        if not self.is_sure:
+            raise refusal("CEL-Q259.text_of_address", variable=self.of.name)
+        return cases((self.of.is_literal(), self.of.column("text")))
+
+
+@dataclass(frozen=True, slots=True)
+class Deferred:
+    """A variable of BIND, or of a SELECT list, which is read only where something asks for it."""
+
+    node: Any
+    """The expression, as the parser has it."""
+    scope: Scope
+    """The variables that it may refer to."""
+
+
+Value = TypedValue | BoundVariable | Constant | StringValue | Deferred
+Scope = Mapping[Variable, Value]
+"""What each variable is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Solutions:
+    """Rows, and what each variable is in them."""
+
+    relation: Relation
+    scope: Scope
+    is_set: bool = False
+    """Whether no two rows agree in all terms."""
+
+    def part(self) -> JoinedPart:
+        """The rows as a part of a join, on the variables that are terms of facts."""
+        columns = [
+            (column, variable)
+            for variable, value in self.scope.items()
+            if isinstance(value, BoundVariable) and not value.is_nullable
+            for column in value.columns
+        ]
+        return JoinedPart(self.relation, tuple(columns))
+
+
+OBJECT_WORDS = ("kind", "text", "language", "datatype", "number", "moment")
+"""Columns that facts have of their objects."""
+
+
+def describe_constant(constant: Constant, word: str) -> exp.Expression:
+    """A constant as the column of a fact that would have it for its object."""
+    if word == "object":
+        return whole(constant_number(constant))
+    held = decode(constant.written).as_dict()[word]
+    if held is None:
+        return exp.Null()
+    if word == "moment":
+        return exp.Cast(this=exp.Literal.string(held), to=exp.DataType.build("TIMESTAMP"))
+    return exp.Literal.string(held) if word in ("text", "language") else exp.Literal.number(held)
 
 
 def same_term(left: BoundVariable, right: BoundVariable) -> exp.Expression:

@@ -8,18 +8,30 @@ bounds here follow from the text of the query alone.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
 from celosia.queries import algebra
 from celosia.queries.policy.values import Policy
+from celosia.queries.sql import compound
 from celosia.queries.sql.conditions import FALLIBLE
-from celosia.queries.sql.outputs import check_answerable, read_outputs, read_post_processing
-from celosia.queries.sql.parser import Dialect, parse
+from celosia.queries.sql.names import Aliases
+from celosia.queries.sql.outputs import (
+    Outputs,
+    check_answerable,
+    read_limit,
+    read_outputs,
+    read_post_processing,
+)
+from celosia.queries.sql.parser import Dialect, parse, set_operation_refusal
 from celosia.queries.sql.refusals import refusal
 from celosia.queries.sql.relations import RelationBuilder
-from celosia.queries.sql.subqueries import check_used
+from celosia.queries.sql.subqueries import check_used, is_grouped
+
+if TYPE_CHECKING:
+    from celosia.queries.sql.scalars import Evaluate
 
 MOST_COPIES = 16
 """The most values of columns that one text is composed of."""
@@ -198,7 +210,14 @@ def _check_size(size: Size) -> Size:
 _ANSWERS = frozenset({"group", "having", "order", "limit", "offset"})
 
 
-def compile(query: str, policy: Policy, *, dialect: Dialect = "duckdb") -> algebra.Question:
+def compile(
+    query: str,
+    policy: Policy,
+    *,
+    dialect: Dialect = "duckdb",
+    evaluate: Evaluate | None = None,
+    over_answers: bool = False,
+) -> algebra.Question:
     """The question that a SQL text asks of the tables of a policy.
 
     What is decided here depends on the text and the policy, never on data. Every relation of the
@@ -208,28 +227,80 @@ def compile(query: str, policy: Policy, *, dialect: Dialect = "duckdb") -> algeb
         query: one SELECT statement.
         policy: the tables and columns that there are.
         dialect: how the text is written.
+        evaluate: the rows of a question about public tables, for sub-queries that stand for values.
+        over_answers: whether aggregates over a grouped sub-query are taken of its noisy answers.
 
     Raises:
         InputError: CEL-Q020, the text is not SQL.
         QueryRefused: CEL-Q022 to CEL-Q042, what cannot be promised, with the place in the text.
     """
-    select = parse(query, dialect=dialect)
+    statement = parse(query, dialect=dialect)
     try:
-        return _compile_select(select, policy, dialect)
+        if evaluate is not None and statement.find(exp.Subquery) is not None:
+            from celosia.queries.sql.scalars import write_out  # few questions have one
+
+            statement = write_out(
+                statement,
+                policy,
+                compile_select=lambda select: _compile_select(select, policy, dialect),
+                evaluate=evaluate,
+            )
+        if isinstance(statement, exp.Select) and (over_answers or not is_grouped(statement)):
+            from celosia.queries.sql.aggregated_answers import read_over_answers  # few look so
+
+            statement = read_over_answers(statement, _column_names(policy)) or statement
+        return _compile_statement(statement, policy, dialect)
     except RecursionError:
         raise refusal("CEL-Q023.too_deep") from None
 
 
+def _compile_statement(
+    statement: exp.Select | exp.SetOperation, policy: Policy, dialect: Dialect
+) -> algebra.Question:
+    if isinstance(statement, exp.Select):
+        return _compile_select(statement, policy, dialect)
+    if not isinstance(statement, exp.Union):
+        raise set_operation_refusal(statement)
+    if compound.lists_values(statement):
+        if not statement.args.get("distinct"):
+            raise refusal("CEL-Q042.answers", at=statement.expression)
+        return _compile_select(compound.as_distinct(statement), policy, dialect)
+    parts = [_compile_select(each, policy, dialect) for each in compound.union_parts(statement)]
+    return compound.stack(parts, statement, limit=read_limit(statement.args.get("limit")))
+
+
 def _compile_select(select: exp.Select, policy: Policy, dialect: Dialect) -> algebra.Question:
-    if select.args.get("distinct"):
-        raise refusal("CEL-Q042.distinct", at=select)
-    builder = RelationBuilder(policy)
+    if (distinct := select.args.get("distinct")) is not None:
+        if distinct.args.get("on") is not None or not compound.lists_values(select):
+            raise refusal("CEL-Q042.distinct", at=select)
+        return _compile_distinct(compound.as_count(select), policy, dialect)
+    question, outputs = _compile_answer(select, policy, dialect)
+    check_answerable(outputs, select)
+    return compound.split_sets(question, outputs.sets) if outputs.sets else question
+
+
+def _column_names(policy: Policy) -> frozenset[str]:
+    return frozenset(each.name.lower() for table in policy.tables for each in table.columns)
+
+
+def _compile_distinct(select: exp.Select, policy: Policy, dialect: Dialect) -> algebra.Question:
+    """The question of GROUP BY that SELECT DISTINCT was rewritten to, with a count beside it."""
+    question, outputs = _compile_answer(select, policy, dialect)
+    count = algebra.Aggregate("rows", outputs.free("count"))
+    steps = replace(question.post_processing, present=count.name)
+    return replace(question, aggregates=(count,), post_processing=steps)
+
+
+def _compile_answer(
+    select: exp.Select, policy: Policy, dialect: Dialect
+) -> tuple[algebra.Question, Outputs]:
+    ending = "_rows" if policy.database.kind == "spark" else ""
+    builder = RelationBuilder(policy, Aliases(ending=ending))
     rows = builder.rows(select, visible={}, allowed=_ANSWERS)
     check_used(builder)
     outputs = read_outputs(select, rows.scope)
     done = read_post_processing(select, outputs, dialect=dialect)
-    check_answerable(outputs, select)
     aggregates, keys = outputs.parts()
     question = algebra.Question(rows.relation, aggregates, keys, done)
     check_growth(question)
-    return question
+    return question, outputs

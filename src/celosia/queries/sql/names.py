@@ -62,6 +62,8 @@ class Aliases:
     """Gives every relation of a question an alias of its own."""
 
     taken: set[str] = field(default_factory=set)
+    ending: str = ""
+    """Of all aliases: in Spark `t.x` is first a field of a column t, then a column of a table."""
 
     def fresh(self, word: str) -> str:
         """The word, or the word with a number that makes it new.
@@ -72,7 +74,7 @@ class Aliases:
         """
         if len(self.taken) >= MOST_RELATIONS:
             raise refusal("CEL-Q023.too_many_relations", most_relations=MOST_RELATIONS)
-        word = word.lower()
+        word = word.lower() + self.ending
         number = 1
         alias = word
         while alias in self.taken:

@@ -18,6 +18,7 @@ from sqlglot import exp
 from celosia.queries.algebra import Aggregate, Key, NamedExpression, PostProcessing
 from celosia.queries.sql.aggregates import UnnamedAggregate, is_aggregate, read_aggregate
 from celosia.queries.sql.answer_windows import read_answer_window
+from celosia.queries.sql.compound import GROUPING, has_sets, list_sets
 from celosia.queries.sql.conditions import read_expression
 from celosia.queries.sql.names import (
     NUMBERS,
@@ -74,11 +75,8 @@ def read_group_keys(select: exp.Select, scope: Scope) -> list[TypedExpression]:
     group = select.args.get("group")
     if group is None:
         return []
-    sets = [name for name, value in group.args.items() if name not in _TAKEN and value]
-    kinds = exp.GroupingSets | exp.Rollup | exp.Cube
-    odd = next((each for each in group.expressions if isinstance(each, kinds)), None)
-    if sets or odd is not None:
-        raise refusal("CEL-Q042.grouping_sets", at=odd if odd is not None else group)
+    if [name for name, value in group.args.items() if name not in _TAKEN and value]:
+        raise refusal("CEL-Q042.grouping_sets", at=group)
     keys: dict[exp.Expression, TypedExpression] = {}
     for each in _list_keys(group, select, scope):
         typed = _group_key(each.unnest(), select, scope)
@@ -93,6 +91,8 @@ _TAKEN = frozenset({"expressions", "all"})
 
 def _list_keys(group: exp.Expr, select: exp.Select, scope: Scope) -> Sequence[exp.Expr]:
     """The expressions of GROUP BY; for ALL, every output without an aggregate."""
+    if has_sets(group):
+        return [key for chosen in list_sets(group) for key in chosen]
     if not group.args.get("all"):
         return list(group.expressions)
     computed = computed_positions(select, scope)
@@ -142,6 +142,8 @@ class Outputs:
     """Reads an aggregate."""
     is_inner: bool = False
     """Whether they are of a sub-query, and so go on to the query around it."""
+    sets: tuple[frozenset[str], ...] = ()
+    """The names of keys of each grouping set, where there are several."""
 
     def parts(self) -> tuple[tuple[Aggregate, ...], tuple[Key, ...]]:
         """The aggregates and keys of the question."""
@@ -176,6 +178,8 @@ class Outputs:
                 neither.
         """
         node = node.unnest()
+        if isinstance(node, exp.Grouping) and self.sets:
+            return self._grouping(node, clause)
         if is_aggregate(node):
             call = self.read(node, self.scope)
             name = next((name for name, each in self.aggregates.items() if each == call), None)
@@ -191,6 +195,13 @@ class Outputs:
         if any(True for _ in node.find_all(exp.Column)) and not has_aggregate(node):
             return self._key(node, clause)
         return None
+
+    def _grouping(self, node: exp.Grouping, clause: str) -> TypedExpression:
+        """GROUPING(x): 1 in rows of sets without x, else 0."""
+        key = self.answer(node.expressions[0], clause) if len(node.expressions) == 1 else None
+        if key is None or key.tree.name not in self.keys:
+            raise refusal("CEL-Q042.grouping_sets", at=node)
+        return TypedExpression(exp.column(GROUPING + key.tree.name, quoted=True), "integer")
 
     def read_computed(self, node: exp.Expr, clause: str) -> TypedExpression:
         """An expression of answers.
@@ -299,16 +310,17 @@ def read_outputs(
     computed = computed_positions(select, scope)
     for place, each in enumerate(select.expressions):
         inner = each.unalias().unnest()
-        if is_aggregate(inner):
+        if is_aggregate(inner) and not isinstance(inner, exp.Grouping):
             call = read(inner, scope)
             names[place] = _name(each, call.word, made)
             made.aggregates[names[place]] = call
-        elif place not in computed:
+        elif place not in computed and (is_inner or not _follows(inner, grouped, scope)):
             typed = _shown_key(inner, grouped, scope)
             word = typed.tree.name if isinstance(typed.tree, exp.Column) else "key"
             names[place] = _name(each, word, made)
             made.keys[names[place]] = typed
     _complete(made, grouped)
+    made.sets = _named_sets(select, scope, made)
     # Last, so that the aggregates which only they need get names that nothing else has.
     for place, each in enumerate(select.expressions):
         if place not in names:
@@ -318,6 +330,31 @@ def read_outputs(
                 _check_combines(made.computed[names[place]], made, each)
     made.shown = [names[place] for place in range(len(names))]
     return made
+
+
+def _follows(node: exp.Expr, grouped: Sequence[TypedExpression], scope: Scope) -> bool:
+    """Whether an output is written out, or computed from keys, such as COALESCE(town, 'all')."""
+    if isinstance(node, exp.Literal | exp.Null | exp.Boolean):
+        return True
+    trees, columns = [key.tree for key in grouped], list(node.find_all(exp.Column))
+    if not columns or isinstance(node, exp.Column) or node.find(exp.Query) is not None:
+        return False
+    return read_expression(node, scope).tree not in trees and all(
+        not each.is_star and scope.find(each).tree in trees for each in columns
+    )
+
+
+def _named_sets(select: exp.Select, scope: Scope, made: Outputs) -> tuple[frozenset[str], ...]:
+    group = select.args.get("group")
+    if group is None or not has_sets(group):
+        return ()
+    if made.is_inner:
+        raise refusal("CEL-Q042.grouping_sets", at=group)
+    found = []
+    for chosen in list_sets(group):
+        trees = [_group_key(each.unnest(), select, scope).tree for each in chosen]
+        found.append(frozenset(name for name, key in made.keys.items() if key.tree in trees))
+    return tuple(dict.fromkeys(found))
 
 
 def _computed(node: exp.Expr, made: Outputs) -> TypedExpression:
@@ -390,7 +427,7 @@ def read_post_processing(
     return PostProcessing(
         having=kept,
         order=tuple(ordered),
-        limit=_limit(select.args.get("limit")),
+        limit=read_limit(select.args.get("limit")),
         offset=_offset(select.args.get("offset")),
         computed=tuple(_in_order(outputs)),
         columns=tuple(outputs.shown),
@@ -439,7 +476,8 @@ def _offset(node: exp.Expr | None) -> int:
     return _written(node.expression, "OFFSET", node)
 
 
-def _limit(node: exp.Expr | None) -> int | None:
+def read_limit(node: exp.Expr | None) -> int | None:
+    """The number of LIMIT or FETCH."""
     if node is None:
         return None
     check_arguments(node, frozenset({"expression", "count", "direction", "limit_options"}))

@@ -34,8 +34,8 @@ _OTHERS = (
 _STATEMENTS = {getattr(TokenType, name) for name in _OTHERS.split()}
 
 
-def parse(query: str, *, dialect: Dialect = "duckdb") -> exp.Select:
-    """The one SELECT statement of a text.
+def parse(query: str, *, dialect: Dialect = "duckdb") -> exp.Select | exp.SetOperation:
+    """The one SELECT statement of a text, or several with UNION between them.
 
     Raises:
         InputError: CEL-Q020, the text is not SQL.
@@ -54,9 +54,7 @@ def parse(query: str, *, dialect: Dialect = "duckdb") -> exp.Select:
         _check_part(part)
     while isinstance(statement, exp.Subquery) and set(_given(statement)) == {"this"}:
         statement = statement.this
-    if isinstance(statement, exp.SetOperation):
-        raise _of_answers(statement)
-    if not isinstance(statement, exp.Select):
+    if not isinstance(statement, exp.Select | exp.SetOperation):
         raise _not_a_question(statement)
     return statement
 
@@ -141,12 +139,6 @@ def _not_a_question(statement: exp.Expr | None, *, word: str = "") -> CelosiaErr
     if not named:
         return refusal("CEL-Q022.unknown")
     return refusal("CEL-Q022.statement", word=named.upper())
-
-
-def _of_answers(statement: exp.SetOperation) -> CelosiaError:
-    if isinstance(statement, exp.Union) and not statement.args.get("distinct"):
-        return refusal("CEL-Q042.answers", at=statement.expression)
-    return set_operation_refusal(statement)
 
 
 def set_operation_refusal(statement: exp.SetOperation) -> CelosiaError:

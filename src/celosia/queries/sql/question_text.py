@@ -49,7 +49,7 @@ def normalise(question: algebra.Question) -> str:
     Names of the answer's columns do: they are part of what is answered.
     """
     names: dict[str, str] = {}
-    for part in algebra.walk(question.source):
+    for part in (part for each in question.each for part in algebra.walk(each.source)):
         if isinstance(
             part, algebra.Scan | algebra.DerivedTable | algebra.GroupedTable | algebra.UnionAll
         ):
@@ -65,11 +65,13 @@ class _Writer:
 
     def question(self, question: algebra.Question) -> TextLine:
         steps = question.post_processing
-        parts = [self._aggregate(each) for each in question.aggregates]
-        parts += [
-            TextLine(Message("queries.question.by", **self._named(each)), each)
-            for each in question.keys
-        ]
+        parts: list[TextLine] = []
+        if not question.branches:
+            parts += [self._aggregate(each) for each in question.aggregates]
+            parts += [
+                TextLine(Message("queries.question.by", **self._named(each)), each)
+                for each in question.keys
+            ]
         parts += [
             TextLine(Message("queries.question.then", **self._named(each)), None)
             for each in steps.computed
@@ -89,7 +91,12 @@ class _Writer:
             parts.append(TextLine(Message("queries.question.limit", count=steps.limit), None))
         if steps.offset:
             parts.append(TextLine(Message("queries.question.offset", count=steps.offset), None))
+        if steps.present is not None:
+            parts.append(TextLine(Message("queries.question.present"), None))
         shown = [self._word(name) for name in steps.columns]
+        if question.branches:
+            text = Message("queries.question.answers", names=shown)
+            return TextLine(text, None, (*parts, *map(self.question, question.branches)))
         text = Message("queries.question.answer", names=shown)
         return TextLine(text, question, (*parts, self._relation(question.source)))
 
@@ -179,6 +186,8 @@ class _Writer:
         return Message("queries.question.match_some_if", keys=keys, condition=condition)
 
     def _keys(self, keys: algebra.Keys) -> str:
+        if not keys:  # conditions alone tie both sides together
+            return Message("queries.question.any_pair")
         return both(f"{self._column(left)} = {self._column(right)}" for left, right in keys)
 
     def _column(self, column: algebra.Column) -> str:

@@ -1,4 +1,4 @@
-"""The jobs of Query: make a database, draft its policy, explain, ask, and look at the ledger."""
+"""The jobs of Query: a database, its policy, plans, answers, comparisons, and the ledger."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from typing import Any
 
 from celosia import frames
 from celosia.core.progress import Step
-from celosia.studio.query import model
+from celosia.studio.query import databases, model
 from celosia.studio.uploads import check_names, uploaded
+from celosia.studio.visitors import Work
 from celosia.studio.worker import JobProgress
 
 
@@ -18,13 +19,20 @@ def make_sample(progress: JobProgress, *, folder: str, sample: str) -> None:
 
 
 def bring(progress: JobProgress, *, folder: str, file: str, shown: str, table: str) -> str:
-    """Make an uploaded file a table of the database, and draft the policy anew; the upload goes."""
+    """Make an uploaded file a table, or all tables, of the database; draft the policy anew.
+
+    The upload goes.
+    """
     place = Path(folder)
     progress(Step("Reading the file", 0))
-    with uploaded(place / file, shown):
-        frame = frames.read(place / file)
-    check_names(frame.columns)
-    frames.write(frame, place / f"{table}.parquet")
+    with uploaded(place / file, shown) as path:
+        if path.suffix in databases.SUFFIXES:
+            found = databases.read_sqlite(path)
+        else:
+            found = {table: frames.read(path)}
+            check_names(found[table].columns)
+    for name, frame in found.items():
+        frames.write(frame, place / f"{name}.parquet")
     progress(Step("Drafting the policy", 0))
     return model.draft(place, sorted(each.name for each in place.glob("*.parquet")))
 
@@ -51,14 +59,30 @@ def explain(progress: JobProgress, *, folder: str, query: str, epsilon: float) -
         return model.explained(vault, query, epsilon=epsilon)
 
 
+def find_epsilon(progress: JobProgress, *, folder: str, query: str, within: float) -> float:
+    """The least epsilon whose answer is within so much of the exact one, 19 times in 20; free."""
+    progress(Step("Planning the answer", 0))
+    with model.open_vault(Path(folder)) as vault:
+        return model.epsilon_within(vault, query, within=within)
+
+
 def ask(progress: JobProgress, *, folder: str, query: str, epsilon: float) -> dict[str, Any]:
     """The noisy answer, charged to the ledger of this piece of work."""
     progress(Step("Asking the database", 0))
     with model.open_vault(Path(folder)) as vault:
-        return model.asked(vault, query, epsilon=epsilon)
+        found = model.asked(vault, query, epsilon=epsilon)
+    model.keep_words(Work.at(folder), found["entry"], query)
+    return found
+
+
+def compare(progress: JobProgress, *, folder: str, query: str, epsilon: float) -> dict[str, Any]:
+    """The true answer beside private ones, for the owner alone; costs nothing, releases nothing."""
+    progress(Step("Comparing with the true answer", 0))
+    with model.open_vault(Path(folder)) as vault:
+        return model.compared(vault, query, epsilon=epsilon, progress=progress)
 
 
 def account(progress: JobProgress, *, folder: str) -> dict[str, Any]:
     """What was spent and what is left."""
     progress(Step("Reading the ledger", 0))
-    return model.account(Path(folder))
+    return model.account(Work.at(folder))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import log
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from celosia.queries.paths import ledger_path
 from celosia.queries.policy import Database, Policy, Spending, draft_policy
 from celosia.queries.sales import format_money, sold_answers, total_price
 from celosia.studio.language import _
+from celosia.studio.visitors import Work
 
 SCALE = 0.005
 FACTS = 20_000
@@ -29,8 +31,12 @@ EPSILONS = (0.1, 0.2, 0.5, 1.0, 2.0)
 """At which the error of a question is foretold."""
 MOST_QUERY = 10_000
 """Letters of a query."""
+RUNS = 100
+"""Private answers that the owner's comparison draws."""
 MOST_ROWS = 500
 """Rows of an answer that are shown: a policy may allow a million groups."""
+WORDS = "words"
+"""The name under which a work keeps its questions as they were written."""
 _TABLE = re.compile(r"[a-z][a-z0-9_]{0,40}\.parquet")
 
 SQL_EXAMPLES = (
@@ -63,6 +69,21 @@ SPARQL_EXAMPLES = (
         "SELECT ?other\nWHERE { wsdbm:User1 wsdbm:follows ?other }",
     ),
 )
+
+
+def examples(schema: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    """Questions to begin with: of our samples, or of the first table that a visitor brought."""
+    if schema["language"] != "SQL":
+        return SPARQL_EXAMPLES
+    if "mktsegment" in schema["tables"].get("customer", {}).get("columns", {}):
+        return SQL_EXAMPLES
+    name, table = next(iter(schema["tables"].items()))
+    found = [("How many rows are there?", f"SELECT count(*) AS number FROM {name}")]  # noqa: S608
+    bounded = [each for each, facts in table["columns"].items() if "upper" in facts]
+    if bounded and bounded[0].isidentifier():
+        mean = f"SELECT avg({bounded[0]}) AS mean FROM {name}"  # noqa: S608 - shown, not run
+        found.append(("The mean of a column", mean))
+    return tuple(found)
 
 
 @dataclass(slots=True)
@@ -211,6 +232,24 @@ def explained(vault: Vault, query: str, *, epsilon: float, delta: float = 0.0) -
     return plan | {"curve": curve, "language": language(vault)}
 
 
+def epsilon_within(vault: Vault, query: str, *, within: float) -> float:
+    """The least epsilon for an answer within so much of the exact one, 19 times in 20.
+
+    The noise is Laplace's of scale b, which exceeds t with chance exp(-t/b): b = within / ln 20.
+
+    Raises:
+        QueryRefused: CEL-Q332 the budget does not allow it, or the error is not public.
+    """
+    _check_query(query)
+    return vault.least_epsilon(query, error=within / log(20))
+
+
+def keep_words(work: Work, entry: int | None, query: str) -> None:
+    """Remember how the question of an entry of the ledger was written; a free one has none."""
+    if entry is not None:
+        work.save(WORDS, work.load(WORDS, {}) | {str(entry): query})
+
+
 def asked(vault: Vault, query: str, *, epsilon: float, delta: float = 0.0) -> dict[str, Any]:
     """The answer of a query, paid from the ledger."""
     _check_query(query)
@@ -223,12 +262,24 @@ def asked(vault: Vault, query: str, *, epsilon: float, delta: float = 0.0) -> di
         "noise_only": answer.noise_only[:MOST_ROWS],
         "more": max(0, len(facts["rows"]) - MOST_ROWS),
         "left": None if left is None else _epsilon(left),
+        "left_delta": None if left is None else float(left["delta"] or 0),
     }
 
 
-def account(folder: Path) -> dict[str, Any]:
+def compared(
+    vault: Vault, query: str, *, epsilon: float, progress: Progress = silent
+) -> dict[str, Any]:
+    """The true answer beside private ones, for the owner of the data; nothing is charged."""
+    _check_query(query)
+    request = QueryRequest(query, epsilon=epsilon)
+    facts = vault.compare(request, runs=RUNS, progress=progress).as_dict()
+    return facts | {"numbers": facts["numbers"][:MOST_ROWS]}
+
+
+def account(work: Work) -> dict[str, Any]:
     """What was spent, by which questions, what is left, and whether the chain holds."""
-    place = ledger_path(folder / POLICY)
+    place = ledger_path(work.folder / POLICY)
+    words = work.load(WORDS, {})
     view = Ledger.open_view(place) if place.exists() else None
     if view is None:
         return {"begun": False, "records": [], "remaining": None, "total": None, "head": None}
@@ -236,7 +287,8 @@ def account(folder: Path) -> dict[str, Any]:
         records = [
             {
                 "number": each.sequence,
-                "question": each.question,
+                "question": words.get(str(each.sequence), each.question),
+                "understood": each.question,
                 "epsilon": float(each.epsilon),
                 "delta": float(each.delta),
                 "at": each.at,
@@ -249,6 +301,7 @@ def account(folder: Path) -> dict[str, Any]:
             "begun": True,
             "records": records,
             "remaining": _epsilon(view.remaining),
+            "remaining_delta": float(view.remaining["delta"] or 0),
             "total": _epsilon(view.spent) + _epsilon(view.remaining),
             "head": str(view.verify().hash),
             "owed": format_money(total_price(sold_answers(view.history()))),

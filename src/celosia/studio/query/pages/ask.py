@@ -10,7 +10,7 @@ from nicegui import ui
 from celosia.core.messages import render, unit_word
 from celosia.studio.language import _, figure, n_, number, short
 from celosia.studio.query import jobs, model
-from celosia.studio.query.model import SPARQL_EXAMPLES, SQL_EXAMPLES, PlanBranch
+from celosia.studio.query.model import PlanBranch
 from celosia.studio.query.pages.ledger import show_account
 from celosia.studio.query.pages.start import KIND
 from celosia.studio.shell import page, visitor
@@ -51,20 +51,20 @@ class _QueryWorkbench:
             with ui.column():
                 _schema(schema, made)
             with ui.column():
-                self._editor(str(last.get("query", "")), epsilon)
+                self._editor(str(last.get("query", "")), epsilon, model.examples(schema))
         self._result = ui.column().classes("w-full q-mt-md")
         self._code = ui.column().classes("w-full")
         heading("Budget", 2)
         self._ledger = ui.column().classes("w-full")
         self._show_ledger()
 
-    def _editor(self, query: str, epsilon: float) -> None:
-        examples = SQL_EXAMPLES if self._is_sql else SPARQL_EXAMPLES
+    def _editor(self, query: str, epsilon: float, examples: tuple[tuple[str, str], ...]) -> None:
         heading("Question", 2)
         self._text = ui.codemirror(
             query or examples[0][1],
             language="SQL" if self._is_sql else "SPARQL",
             line_wrapping=True,
+            on_change=self._keep,
         ).classes("w-full celosia-editor")
         self._text.style("height: 10rem")
         name_editor(self._text, _("The question"))
@@ -73,11 +73,12 @@ class _QueryWorkbench:
                 ui.button(_(title), on_click=lambda text=text: self._text.set_value(text)).props(
                     "flat dense no-caps"
                 )
-        start_with = min(EPSILONS, key=lambda each: abs(each - epsilon))
-        self._epsilon = ui.toggle(
-            {each: number(each, 2) for each in EPSILONS}, value=start_with
-        ).props('no-caps padding="xs sm"')
+        self._accuracy()
+        self._epsilon = ui.toggle([], on_change=self._keep).props(
+            'no-caps padding="xs sm" data-test=epsilon'
+        )
         self._epsilon.props["aria-label"] = "epsilon"
+        self._choose(epsilon if epsilon > 0 else 0.5)
         quiet(
             "epsilon, the privacy loss: stronger privacy on the left, a more accurate "
             "answer on the right"
@@ -87,12 +88,73 @@ class _QueryWorkbench:
                 "outline data-test=explain"
             )
             ui.button(_("Ask"), icon="send", on_click=self._ask).props("data-test=ask")
+            ui.button(
+                _("Compare with the true answer"), icon="balance", on_click=self._compare
+            ).props("flat data-test=compare")
 
-    def _start(self, title: str, function: Any, on_done: Any) -> None:
+    def _accuracy(self) -> None:
+        """How accurate the answer shall be: epsilon follows from it."""
+        heading("How accurate", 3)
+        with ui.row().classes("items-center"):
+            share = ui.number(_("Within (%)"), value=5, min=0.01, max=100).style("width: 7rem")
+            size = ui.number(_("of an answer of about"), min=0, value=None).style("width: 11rem")
+            size.tooltip(_("Your own guess: nothing is looked up in the data for it."))
+            for box, name in ((share, "share"), (size, "size")):
+                box.props["data-test"] = f"accuracy-{name}"
+            button = ui.button(_("Find epsilon (free)"), icon="straighten")
+            button.props("outline data-test=find-epsilon")
+            button.bind_enabled_from(size, "value", bool)
+        quiet(
+            "19 times in 20 the answer is then within that share of the exact one. It follows from "
+            "the policy and the question; how much people add is a guess where it is not declared."
+        )
+        place = ui.column().classes("w-full")
+
+        def found() -> None:
+            within = float(share.value or 0) / 100 * float(size.value or 0)
+            place.clear()
+            with place:
+                start(
+                    _("Planning the answer"),
+                    task(
+                        jobs.find_epsilon,
+                        folder=str(self._work.folder),
+                        query=str(self._text.value),
+                        within=within,
+                    ),
+                    on_done=lambda epsilon: chosen(epsilon, within),
+                    attend=True,
+                )
+
+        def chosen(epsilon: float, within: float) -> None:
+            self._choose(epsilon)
+            text = _(
+                "epsilon {epsilon}: within {within} of the exact answer, 19 times in 20.",
+                epsilon=short(epsilon),
+                within=short(within),
+            )
+            ui.label(text).props('role="status" data-test=found-epsilon')
+
+        button.on_click(found)
+
+    def _choose(self, epsilon: float) -> None:
+        """Choose an epsilon, which need not be one of the usual ones."""
+        values = sorted({*EPSILONS, epsilon})
+        self._epsilon.set_options({each: short(each) for each in values}, value=epsilon)
+
+    def _keep(self) -> None:
+        """Keep what is typed, for a reload."""
+        if self._epsilon.value is not None:
+            self._work.save(
+                "question",
+                {"query": str(self._text.value), "epsilon": float(self._epsilon.value)},
+            )
+
+    def _start(self, title: str, function: Any, on_done: Any, *, flag: str = "") -> None:
         self._result.clear()
         self._code.clear()
+        self._keep()
         query, epsilon = str(self._text.value), float(self._epsilon.value)
-        self._work.save("question", {"query": query, "epsilon": epsilon})
         with self._result:
             start(
                 title,
@@ -102,10 +164,12 @@ class _QueryWorkbench:
                 address=f"/query/{self._work.id}",
             )
         with self._code:
+            command = model.command_text(query, epsilon=epsilon) + flag
+            python = model.python_text(query, epsilon=epsilon)
             show_code(
                 [
-                    (_("Command line"), model.command_text(query, epsilon=epsilon)),
-                    ("Python", model.python_text(query, epsilon=epsilon)),
+                    (_("Command line"), command),
+                    *([] if flag else [("Python", python)]),
                 ]
             )
 
@@ -114,6 +178,11 @@ class _QueryWorkbench:
 
     def _ask(self) -> None:
         self._start(_("Asking the database"), jobs.ask, _answer)
+
+    def _compare(self) -> None:
+        self._start(
+            _("Comparing with the true answer"), jobs.compare, _comparison, flag=" --curator"
+        )
 
     def _show_ledger(self) -> None:
         self._ledger.clear()
@@ -125,13 +194,25 @@ class _QueryWorkbench:
             )
 
 
+def _small(delta: float) -> str:
+    """A delta, which has many zeros: 1e-06."""
+    return f"{delta:g}"
+
+
+def _spent(price: dict[str, Any]) -> str:
+    """An epsilon with its delta."""
+    return f"epsilon {short(price['epsilon'])}, delta {_small(price['delta'])}"
+
+
 def _schema(schema: dict[str, Any], made: Work) -> None:
     heading("Allowed queries", 2)
     budget = schema["budget"]
     paragraph(
-        "Protected: every {unit}, with all that belongs to it. Budget: epsilon {epsilon}.",
+        "Protected: every {unit}, with all that belongs to it. Budget: epsilon {epsilon}, "
+        "delta {delta}.",
         unit=unit_word(schema["unit"]["name"]),
         epsilon=short(budget["epsilon"]),
+        delta=_small(budget["delta"]),
     )
     quiet(
         "Each question costs at least epsilon {least}; at most {questions} questions a day.",
@@ -173,7 +254,7 @@ def _plan(plan: dict[str, Any]) -> None:
     ui.html(_nested(model.tree(plan["tree"])), sanitize=False)  # escaped there
     key_figures(
         [
-            figure("Price", f"epsilon {short(plan['epsilon'])}", "of the whole question"),
+            figure("Price", _spent(plan), "of the whole question"),
             figure(
                 "Neighbours",
                 render(plan["neighbours"]),
@@ -217,6 +298,31 @@ def _plan(plan: dict[str, Any]) -> None:
             log_y=True,
             height="16rem",
         )
+
+
+def _comparison(found: dict[str, Any]) -> None:
+    """True and private numbers side by side: what is seen here is never shown to an analyst."""
+    heading("For the owner of the data only", 2)
+    paragraph(
+        "This shows true answers. Nothing was charged, because nothing may be passed on: not to "
+        "an analyst, not in a report."
+    )
+    rows = []
+    for each in found["numbers"]:
+        errors = each["errors"] or {}
+        rows.append(
+            [
+                ", ".join(map(str, (*each["group"], each["name"]))),
+                *(each["true"], each["private"]),
+                *(errors.get("mean_absolute"), errors.get("mean_relative")),
+            ]
+        )
+    show_table(
+        [_("Number"), _("True"), _("Private"), _("Mean error"), _("Relative error")],
+        [["" if cell is None else cell for cell in row] for row in rows],
+        caption=_("Errors are means over {runs} private answers", runs=number(found["runs"])),
+    )
+    _plan(found["plan"] | {"curve": []})
 
 
 def _nested(branches: list[PlanBranch]) -> str:
@@ -332,13 +438,19 @@ def _price(answer: dict[str, Any]) -> None:
         [
             figure(
                 "Cost",
-                _("nothing") if answer["stored"] else f"epsilon {short(answer['epsilon'])}",
+                _("nothing") if answer["stored"] else _spent(answer),
                 "taken from the budget before the data was touched",
             ),
             *(
                 []
                 if left is None
-                else [figure("Left", f"epsilon {short(left)}", "for all later questions")]
+                else [
+                    figure(
+                        "Left",
+                        _spent({"epsilon": left, "delta": answer["left_delta"]}),
+                        "for all later questions",
+                    )
+                ]
             ),
         ]
     )

@@ -49,8 +49,9 @@ def show_account(found: dict[str, Any]) -> None:
         show_table(
             [
                 "",
-                _("Question, as it was understood"),
+                _("Question"),
                 "epsilon",
+                "delta",
                 _("When (UTC)"),
                 _("State"),
                 *([_("Price in money")] if is_sold else []),
@@ -60,12 +61,18 @@ def show_account(found: dict[str, Any]) -> None:
                     place,
                     each["question"],
                     each["epsilon"],
+                    f"{each['delta']:g}",
                     _when(each["at"]),
                     _state_label(each["status"]),
                     *([each["price"] or ""] if is_sold else []),
                 ]
                 for place, each in enumerate(found["records"], start=1)
             ],
+        )
+    with ui.expansion(_("Questions, as they were understood"), icon="schema").classes("w-full"):
+        show_table(
+            ["", _("Question, as it was understood")],
+            [[at, each["understood"]] for at, each in enumerate(found["records"], start=1)],
         )
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from nicegui import ui
 
 from celosia.studio.language import _
-from celosia.studio.query import jobs
+from celosia.studio.query import databases, jobs
 from celosia.studio.samples import Sample
 from celosia.studio.shell import page, show_problem, visitor
 from celosia.studio.visitors import Work
 from celosia.studio.widgets.job_progress import start
 from celosia.studio.widgets.method_form import sample_cards
 from celosia.studio.widgets.text import heading, lead, main_heading, name_editor, paragraph
-from celosia.studio.widgets.upload import upload
+from celosia.studio.widgets.upload import SUFFIXES, upload
 from celosia.studio.worker import task
 
 KIND = "query"
@@ -56,8 +56,8 @@ def choose() -> None:
     sample_cards(SAMPLES, make)
     heading("Bring your own tables")
     paragraph(
-        "Each file becomes a table. Then say what each column means, whom to protect and how "
-        "much may be spent: a policy is drafted for you."
+        "Each file becomes a table, and a SQLite database all of its tables. Then say what each "
+        "column means, whom to protect and how much may be spent: a policy is drafted for you."
     )
     table = ui.input(
         _("Name of the table"),
@@ -90,7 +90,7 @@ def choose() -> None:
             attend=True,
         )
 
-    upload(lambda: visitor().new_work(KIND), arrived)
+    upload(lambda: visitor().new_work(KIND), arrived, suffixes=(*SUFFIXES, *databases.SUFFIXES))
     _earlier()
 
 
