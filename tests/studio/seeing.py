@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from playwright.sync_api import Page
+from playwright.sync_api import Error, Page
 
 from celosia.core.messages import FAMILIES, read_family
 from celosia.studio import language
@@ -134,6 +134,17 @@ def _axe() -> str:
 
 def barriers_on(page: Page) -> list[str]:
     """What axe-core finds critical or serious for people who cannot see, hear or point well."""
+    for _ in range(20):
+        try:
+            return _barriers_on(page)
+        except Error as error:  # the page was loaded once more meanwhile
+            if "context was destroyed" not in error.message:
+                raise
+            page.wait_for_load_state()
+    return _barriers_on(page)
+
+
+def _barriers_on(page: Page) -> list[str]:
     if not page.evaluate("window.axe !== undefined"):
         page.evaluate(_axe())
     # To compare colours takes longest: the quick form does it on the first page of each door.

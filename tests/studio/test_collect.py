@@ -98,6 +98,7 @@ def test_devices_report_and_the_histogram_comes_out(both_languages: Visit) -> No
     page.locator("table.celosia-table").first.wait_for()
     assert page.locator(".nicegui-echart canvas").count() == 2
     page.locator(".celosia-bits").nth(1).wait_for()
+    assert "1e-08" in page.locator("main").inner_text()  # what a shuffler would promise
     assert "protocol=oue" in page.url
     both_languages.picture()
 

@@ -16,6 +16,7 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from celosia.studio import guard, login_attempts
+from celosia.studio.classroom.model import Classrooms
 from celosia.studio.guard import Guard
 from celosia.studio.settings import Settings
 from celosia.studio.visitors import Visitors
@@ -26,11 +27,16 @@ with warnings.catch_warnings():  # it would rather have the next httpx, which is
 
 PAGE = {"accept": "text/html"}
 SECRET = "correct horse battery"
+CLASSES = Classrooms()
 
 
 async def whoami(request: Request) -> Response:
     visitor = request.scope[guard.SCOPE]
     return PlainTextResponse("" if visitor is None else visitor.folder.name)
+
+
+async def student(request: Request) -> Response:
+    return PlainTextResponse(str(request.scope[guard.STUDENT]))
 
 
 async def measure(request: Request) -> Response:
@@ -47,12 +53,15 @@ def client(tmp_path: Path, settings: Settings, **more: Any) -> TestClient:
     inner = Starlette(
         routes=[
             Route("/", whoami),
+            Route("/student", student),
             Route("/measure", measure, methods=["POST"]),
             Route("/upload/1", measure, methods=["POST"]),
             WebSocketRoute("/socket", socket),
         ]
     )
-    studio: Any = SimpleNamespace(settings=settings, visitors=Visitors(tmp_path, idle=100))
+    studio: Any = SimpleNamespace(
+        settings=settings, visitors=Visitors(tmp_path, idle=100), classrooms=CLASSES
+    )
     inner.add_middleware(Guard, studio=studio)
     return TestClient(inner, base_url="http://127.0.0.1:8080", **more)
 
@@ -253,3 +262,18 @@ def test_a_studio_that_asks_nobody_has_no_way_out(here: TestClient) -> None:
     name = here.get("/", headers=PAGE).text
     assert here.post("/leave").status_code == 404
     assert here.get("/", headers=PAGE).text == name
+
+
+def test_a_class_code_lets_in_until_the_class_ends_and_is_no_password(shared: TestClient) -> None:
+    room = CLASSES.start("A", named=False, owner="guard")
+    join = f"{guard.JOIN}{room.code}"
+    assert shared.get(f"{guard.JOIN}ABCDEFGH", headers=PAGE).status_code == 401
+    first = shared.get(join, headers=PAGE, follow_redirects=False)
+    assert (first.status_code, first.headers["location"]) == (303, join)
+    assert shared.get("/student", headers=PAGE).text == "True"
+    CLASSES.end(room)
+    assert shared.get("/", headers=PAGE).status_code == 401
+    assert shared.get(join, headers=PAGE).status_code == 401
+    entered = shared.post("/enter", data={"password": SECRET}, headers=PAGE)
+    assert entered.status_code == 303
+    assert shared.get("/student", headers=PAGE).text == "False"

@@ -325,3 +325,23 @@ def test_all_accounts_agree_on_edges_kept_removed_and_added(work: Path, variant:
             chosen.reset(token)
         assert (title, changes) == (wording[0], wording[1].format(**wanted))
         assert kept.replace(",", ".").replace("\xa0", "").replace(" ", "") == f"{share:.1%}"
+
+
+def test_a_network_is_brought_and_published_with_directions_and_weights(tmp_path: Path) -> None:
+    rows = [f"p{n % 12},q{n * 7 % 12},{n % 5 + 1}" for n in range(60)]
+    (tmp_path / "calls.csv").write_text("\n".join(["who,whom,minutes", *rows]) + "\n", "utf-8")
+    quiet = VOICE
+    jobs.prepare(quiet, folder=str(tmp_path), brought=Brought(file="calls.csv", shown="calls.csv"))
+    kept = {"directed": "keep", "weight": "minutes", "bipartite": None}
+    choice = {"method": "k-degree", "parameters": {"k": 2}}
+    done = jobs.run(quiet, folder=str(tmp_path), choice=choice, seed=1, network=kept)
+    assert (tmp_path / "published.csv").read_text().startswith("source,target,weight\n")
+    assert done["attacks"][0]["after"]["exposed"] == 0
+    texts = dict(model.code("calls.csv", None, choice, network=done["network"]))
+    assert "--directed keep --weight minutes" in texts["Command line"]
+    assert "directed='keep', weight='minutes'" in texts["Python"]
+    found = jobs.attack(quiet, folder=str(tmp_path), names=["hubs"], choice=choice, seed=1)
+    assert found[0]["name"] == "hubs"
+    other = {"method": "random-switch", "parameters": {"amount": 0.1}}
+    with pytest.raises(InputError):
+        jobs.run(quiet, folder=str(tmp_path), choice=other, seed=1, network=kept)

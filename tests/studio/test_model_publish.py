@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from celosia import datasets, tables
 from celosia.assess.risk.content import LIKELY, PATTERNS
 from celosia.cli.main import main
-from celosia.core.errors import InputError
+from celosia.core.errors import DataWarning, InputError
 from celosia.studio import language
 from celosia.studio.publish import (
     ColumnForm,
@@ -47,6 +47,7 @@ from celosia.studio.publish.readers import PROFILE, read_population, read_sample
 from celosia.studio.publish.rules import has_no_groups
 from celosia.studio.publish.samples import SAMPLES, load_sample
 from celosia.studio.publish.suggestions import column_facts, exposure, suggest
+from celosia.studio.uploads import read_table_file
 from celosia.studio.visitors import Work
 from celosia.studio.worker import JobProgress
 from celosia.tables.models.notation import (
@@ -184,6 +185,7 @@ VARIANTS: tuple[dict[str, Any], ...] = (
     {"method": "mondrian", "drop_suppressed": True, "keep_order": True},
     {"levels": {"zip": 2, "age": 1}},
     {"local": True, "suppression": 0.5},
+    {"sort": ("disease", "age")},
 )
 
 
@@ -217,6 +219,9 @@ def test_the_texts_do_what_the_studio_does(
     assert sorted(on_command_line.rows()) == expected
     assert sorted(in_python.data.select(pl.all().cast(pl.String)).rows()) == expected
     assert in_python.solution == here.solution
+    if "sort" in changes:
+        shown = in_python.data.select("disease", "age").cast(pl.String).rows()
+        assert shown == sorted(shown)
 
 
 @pytest.mark.parametrize("name", OFFERED)
@@ -416,3 +421,15 @@ def test_an_identifier_in_several_records_is_suggested_as_the_person() -> None:
     assert schema(by_record).unit == "record"
     other = form.with_column("email", role="sensitive")
     assert schema(other).unit is None
+
+
+def test_a_warning_about_an_upload_calls_it_as_the_visitor_does(tmp_path: Path) -> None:
+    ours = tmp_path / "8f3a.csv"
+    ours.write_text("age,zip,age\n30,1,31\n", "utf-8")
+    with pytest.warns(DataWarning, match=r"people\.csv: .*age \(2\)") as told:
+        frame = read_table_file(lambda step: None, ours, "people.csv")  # type: ignore[arg-type]
+    assert frame.columns == ["age", "zip", "age (2)"]
+    assert not any(
+        str(tmp_path) in str(each.message) or "8f3a" in str(each.message) for each in told
+    )
+    assert not ours.exists()

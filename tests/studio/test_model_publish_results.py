@@ -101,7 +101,8 @@ def test_a_run_tells_what_publishing_tells_and_writes_what_can_be_checked(tmp_pa
     assert json.loads(work.path("certificate.json").read_text())["kind"] == "table"
     assert "<html" in work.path("report.html").read_text("utf-8")
     with ZipFile(work.path("release.zip")) as archive:
-        assert sorted(archive.namelist()) == sorted(jobs.KEPT)
+        unsigned = [name for name in jobs.KEPT if not name.endswith(".sig")]  # there is no key
+        assert sorted(archive.namelist()) == sorted(unsigned)
 
 
 def test_with_a_history_the_joint_risk_is_told_and_files_come_with_the_record(
@@ -232,9 +233,9 @@ def test_mondrian_has_no_levels_but_all_the_rest(tmp_path: Path) -> None:
     assert all(each["level"] is None for each in text["solution"]["columns"])
     assert solutions.points  # those of the lattice, to compare with
     assert text["gauges"][0]["after"] == text["risk"]["maximum"]
-    before, after = results_table.page_of(work, 1)
-    assert before.classes is not None
-    assert sorted(before.classes) == sorted(after.classes or ())
+    shown = results_table.joined(work, 1, ["zip", "age"])
+    assert shown.classes == tuple(sorted(shown.classes))
+    assert not any("left out" in row for row in shown.rows)
 
 
 def test_models_that_only_mondrian_meets_leave_no_solutions(
@@ -268,14 +269,18 @@ def test_both_sides_show_the_same_classes_and_the_suppressed_last(tmp_path: Path
         suppression=0.2,
     )
     jobs.run(QUIET, folder=str(tmp_path), form=chosen.as_dict())
-    before, after = results_table.page_of(work, 1)
-    assert before.classes == after.classes == (0, 0, 0, 1, 1, 1, -1)
-    assert before.rows["zip"].to_list() == ["11"] * 3 + ["12"] * 3 + ["99"]
-    assert after.rows["zip"].to_list() == ["11"] * 3 + ["12"] * 3 + ["*"]
+    names = chosen.named("quasi-identifier")
+    shown = results_table.joined(work, 1, names)
+    assert shown.heads[:2] == ("zip", "zip, released")
+    assert shown.classes == (0, 0, 0, 1, 1, 1, -1)
+    assert [row[:2] for row in shown.rows] == [("11", "11")] * 3 + [("12", "12")] * 3 + [
+        ("99", "*")
+    ]
+    assert 1 in shown.released
     assert results_table.first_suppressed(work) == 1
     assert results_table.first_suppressed(work, size=2) == 4
     assert results_table.pages(work, size=2) == 4
-    second, _ = results_table.page_of(work, 2, size=4)
+    second = results_table.joined(work, 2, names, size=4)
     assert second.classes == (1, 1, -1)
     assert second.total == 7
 
@@ -288,10 +293,11 @@ def test_sides_take_columns_of_any_name(tmp_path: Path, name: str) -> None:
         file="x.csv", rows=4, columns=(column, ColumnForm(name="x", kind="integer"))
     )
     results_table.write_sides(tmp_path, frame, frame, np.arange(4), chosen)
-    before, after = results_table.page_of(Work("aaaaaaaaaaa", tmp_path), 1)
-    assert before.rows.columns == after.rows.columns == [name, "x"]
-    assert before.classes == after.classes == (0, 1, 1, 2)
-    assert before.rows["x"].to_list() == [3, 1, 4, 2]
+    shown = results_table.joined(Work("aaaaaaaaaaa", tmp_path), 1, [name])
+    assert shown.heads == (name, f"{name}, released", "x")
+    assert shown.classes == (0, 1, 1, 2)
+    assert [row[-1] for row in shown.rows] == [3, 1, 4, 2]
+    assert all(row[0] == row[1] for row in shown.rows)
 
 
 def test_a_record_that_is_left_out_of_the_release_is_suppressed(tmp_path: Path) -> None:
@@ -299,9 +305,30 @@ def test_a_record_that_is_left_out_of_the_release_is_suppressed(tmp_path: Path) 
     column = ColumnForm(name="age", kind="text", role="quasi-identifier")
     chosen = PublishForm(file="x.csv", rows=3, columns=(column,))
     results_table.write_sides(tmp_path, frame, frame[[2, 0]], np.array([2, 0]), chosen)
-    before, after = results_table.page_of(Work("aaaaaaaaaaa", tmp_path), 1)
-    assert (before.classes, after.classes) == ((0, 0, -1), (0, 0))
-    assert before.rows["age"].to_list() == ["1", "1", "2"]
+    shown = results_table.joined(Work("aaaaaaaaaaa", tmp_path), 1, ["age"])
+    assert shown.classes == (0, 0, -1)
+    assert shown.rows == (("1", "1"), ("1", "1"), ("2", "left out"))
+
+
+def test_columns_that_are_not_published_are_folded_away(tmp_path: Path) -> None:
+    frame = pl.DataFrame({"name": ["Ana", "Ben"], "age": ["1", "1"], "ill": ["a", "b"]})
+    columns = tuple(
+        ColumnForm(name=name, kind="text", role=role)
+        for name, role in (
+            ("name", "identifier"),
+            ("age", "quasi-identifier"),
+            ("ill", "sensitive"),
+        )
+    )
+    chosen = PublishForm(file="x.csv", rows=2, columns=columns)
+    released = pl.DataFrame({"age": ["0-9"] * 2, "ill": ["b", "a"]})
+    results_table.write_sides(tmp_path, frame, released, np.array([1, 0]), chosen)
+    work = Work("aaaaaaaaaaa", tmp_path)
+    assert results_table.hidden_columns(work) == ["name"]
+    assert results_table.joined(work, 1, ["age"]).rows == (("1", "0-9", "a"), ("1", "0-9", "b"))
+    whole = results_table.joined(work, 1, ["age"], folded=False)
+    assert whole.heads == ("age", "age, released", "ill", "name")
+    assert whole.rows == (("1", "0-9", "a", "Ana"), ("1", "0-9", "b", "Ben"))
 
 
 def test_the_journalist_sees_the_classes_of_the_population(tmp_path: Path) -> None:

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
+from math import log
 from pathlib import Path
 
 import polars as pl
 import pytest
 
 from celosia.core.errors import BudgetExceeded, InputError
-from celosia.studio.query import model
+from celosia.studio.query import jobs, model
+from celosia.studio.visitors import Work
+from celosia.studio.worker import JobProgress
 
+QUIET = JobProgress(lambda text: None)
 POLICY = """
 name = "people"
 [database.files]
@@ -75,7 +81,7 @@ def test_what_is_no_policy_is_told(folder: Path, text: str) -> None:
 
 def test_questions_are_paid_until_nothing_is_left(folder: Path) -> None:
     model.keep_policy(folder, POLICY)
-    assert model.account(folder)["begun"] is False
+    assert model.account(Work.at(str(folder)))["begun"] is False
     with model.open_vault(folder) as vault:
         plan = model.explained(vault, "SELECT count(*) FROM people", epsilon=0.5)
         assert plan["epsilon"] == 0.5
@@ -88,7 +94,7 @@ def test_questions_are_paid_until_nothing_is_left(folder: Path) -> None:
         assert again["left"] == 0.5
         with pytest.raises(BudgetExceeded):
             model.asked(vault, "SELECT sum(age) FROM people", epsilon=0.75)
-    found = model.account(folder)
+    found = model.account(Work.at(str(folder)))
     assert [each["epsilon"] for each in found["records"]] == [0.5]
     assert (found["remaining"], found["total"]) == (0.5, 1.0)
 
@@ -119,3 +125,68 @@ def test_no_other_sample_is_made(tmp_path: Path) -> None:
     with pytest.raises(InputError) as refusal:
         model.make_sample(tmp_path, "/etc")
     assert refusal.value.code == "CEL-W090"
+
+
+def test_the_accuracy_that_is_wished_for_is_the_range_of_the_answer(folder: Path) -> None:
+    model.keep_policy(folder, POLICY)
+    question = "SELECT count(*) AS n FROM people"
+    epsilon = jobs.find_epsilon(QUIET, folder=str(folder), query=question, within=10)
+    # Laplace noise of scale 1 / epsilon: exp(-10 epsilon) = 1 / 20.
+    assert epsilon == pytest.approx(log(20) / 10, rel=0.01)
+    answer = jobs.ask(QUIET, folder=str(folder), query=question, epsilon=epsilon)
+    low, high = answer["intervals"][0]["n"]
+    assert high - low <= 20
+
+
+def test_the_ledger_has_the_words_of_the_question(folder: Path) -> None:
+    model.keep_policy(folder, POLICY)
+    question = "SELECT count(*) AS how_many FROM people  -- all"
+    jobs.ask(QUIET, folder=str(folder), query=question, epsilon=0.5)
+    (record,) = jobs.account(QUIET, folder=str(folder))["records"]
+    assert record["question"] == question
+    assert record["understood"] != question
+    assert record["delta"] == 0
+    schema = jobs.schema(QUIET, folder=str(folder))
+    assert [text for _title, text in model.examples(schema)] == [
+        "SELECT count(*) AS number FROM people",
+        "SELECT avg(age) AS mean FROM people",
+    ]
+
+
+def test_a_policy_is_drafted_from_a_whole_database(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "upload.db")) as base, base:
+        base.execute('CREATE TABLE "Order Lines" (id INTEGER, price REAL)')
+        base.execute("CREATE TABLE clients (id INTEGER, name TEXT)")
+        base.execute("CREATE TABLE empty (id INTEGER)")
+        base.execute("CREATE VIEW all_clients AS SELECT * FROM clients")
+        base.execute('INSERT INTO "Order Lines" VALUES (1, 2.5), (2, NULL)')
+        base.execute("INSERT INTO clients VALUES (1, 'Ana')")
+    text = jobs.bring(QUIET, folder=str(tmp_path), file="upload.db", shown="shop.db", table="x")
+    assert 'order_lines = "order_lines.parquet"' in text
+    assert "[tables.clients" in text
+    assert sorted(each.name for each in tmp_path.iterdir()) == [
+        "clients.parquet",
+        "order_lines.parquet",
+    ]
+
+
+@pytest.mark.parametrize("content", [b"", b"no database", b"SQLite format 3\x00" + b"x" * 2000])
+def test_what_is_no_database_is_told_so(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "upload.db").write_bytes(content)
+    with pytest.raises(InputError) as refusal:
+        jobs.bring(QUIET, folder=str(tmp_path), file="upload.db", shown="shop.db", table="x")
+    assert refusal.value.code == "CEL-W094"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_owner_sees_true_answers_that_are_charged_to_nobody(folder: Path) -> None:
+    model.keep_policy(folder, POLICY)
+    with model.open_vault(folder) as vault:
+        found = model.compared(vault, "SELECT count(*) AS n FROM people", epsilon=0.5)
+        (only,) = found["numbers"]
+        assert (only["true"], found["charged"], found["runs"]) == (60, False, 100)
+        assert only["errors"]["runs"] == 100
+        # Whole noise of scale 2: its mean size over 100 runs is 2 +- 4 * 2 / 10, and more than 0.
+        assert 0 < only["errors"]["mean_absolute"] < 2.9
+        assert vault.ledger.spent["epsilon"] == 0
+    assert jobs.account(QUIET, folder=str(folder))["records"] == []

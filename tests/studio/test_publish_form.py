@@ -162,6 +162,10 @@ def test_a_sample_is_ready_to_run_and_its_faults_are_explained_and_mended(visit:
     expect(page.locator("[data-test=run]")).to_be_enabled()
     expect(page.locator("pre.celosia-code").first).to_contain_text("--population all.csv")
     visit.picture("population")
+    page.locator("[data-test=undo]").click()
+    expect(page.locator("[data-test=model-delta-presence]")).to_have_count(0)
+    page.locator("[data-test=redo]").click()
+    expect(page.locator("[data-test=model-delta-presence]")).to_have_count(1)
 
 
 def test_a_file_that_is_no_table_is_explained_and_a_hostile_one_is_only_text(

@@ -38,9 +38,18 @@ def _ask(visit: Visit, text: str) -> None:
 def test_a_shop_is_asked_in_sql(both_languages: Visit) -> None:
     page = both_languages.open("/query")
     page.locator("[data-test=sample-shop]").click()
+    page.locator("[data-test=accuracy-size]").fill("1000")
+    page.locator("[data-test=find-epsilon]").click()
+    page.locator("[data-test=found-epsilon]").wait_for()
+    page.goto(page.url + "?epsilon=0.5")  # a link means what it says
     page.locator("[data-test=explain]").click()
     page.locator("ul.celosia-plan").first.wait_for()
     both_languages.picture("plan")
+    page.locator("[data-test=compare]").click()  # costs nothing
+    page.get_by_text("--curator").first.wait_for()
+    page.locator("table td").get_by_text("7,500").or_(
+        page.locator("table td").get_by_text("7.500")
+    ).first.wait_for()
     page.locator("[data-test=ask]").click()
     page.get_by_text("epsilon 9").first.wait_for()
     both_languages.picture("answer")

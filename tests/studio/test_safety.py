@@ -24,6 +24,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from celosia.core.errors import EngineError, InputError
 from celosia.studio import guard, visitors, worker
 from celosia.studio.app import LogFilter
+from celosia.studio.classroom.model import Classrooms
 from celosia.studio.guard import Guard
 from celosia.studio.http_request import cookies_of, host_of, length_of, neighbourhood
 from celosia.studio.jobs import Jobs
@@ -70,7 +71,9 @@ class Door:
         self.visitors = Visitors(folder, idle=100)
         self.pages: dict[str, Visitor] = {}
         self.dismissed: list[Visitor] = []
-        studio: Any = SimpleNamespace(settings=settings, visitors=self.visitors)
+        studio: Any = SimpleNamespace(
+            settings=settings, visitors=self.visitors, classrooms=Classrooms()
+        )
         inner = Starlette(
             routes=[
                 Route("/", whoami),

@@ -62,7 +62,7 @@ def test_a_private_release_is_charged_to_the_budget_of_the_work(
     jobs.prepare(quiet, folder=str(tmp_path), brought=Brought(sample="town"))
     wanted = model.FIRST_PRIVATE | {"statistic": statistic, "size": 3, "epsilon": 2.0}
     done = private_jobs.release(quiet, folder=str(tmp_path), wanted=wanted, seed=1)
-    assert done["left"] == 1
+    assert done["left"] == {"epsilon": 1, "delta": 0}
     assert (done["map"] is None) == (statistic == "flows")
     assert "add or remove" in Work.at(str(tmp_path)).path("private-certificate.json").read_text()
     with pytest.raises(BudgetExceeded):
@@ -87,7 +87,7 @@ def test_a_measured_region_is_declared_before_a_private_release(tmp_path: Path) 
     assert caught.value.code == "CEL-J030"
     wanted = model.FIRST_PRIVATE | {"region": [40, -4, 40.2, -3.7]}
     done = private_jobs.release(quiet, folder=str(tmp_path), wanted=wanted, seed=1)
-    assert done["left"] == 2, "the refusal has cost nothing"
+    assert done["left"]["epsilon"] == 2, "the refusal has cost nothing"
     assert not (Work.at(str(tmp_path)).load("traces") or {})["measured"]
 
 

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from celosia.core.errors import InputError
+from celosia.core.work_folders import KeptFolder
 from celosia.studio.runtime import Studio
 from celosia.studio.settings import Settings
 from celosia.studio.visitors import MOST_VISITORS, MOST_WORKS, Visitors, Work
@@ -166,3 +167,45 @@ def test_the_work_of_a_killed_studio_goes_when_the_next_one_starts(
     assert (folder / "data.parquet").exists()
     with Studio(Settings(workers=1)):
         assert not folder.exists()
+
+
+def test_kept_work_is_there_after_a_restart_until_it_expires(tmp_path: Path, clock: Clock) -> None:
+    folder = tmp_path / "kept"
+    ana, eva = (Visitors(folder, idle=100, clock=clock).enter(None) for _ in range(2))
+    folder.mkdir()
+    work = ana.new_work("publish")
+    work.save("choices", {"k": 5})
+    eva.new_work("publish")
+    eva.seen = 10
+    for each in (ana, eva):
+        each.stay()
+    assert ana.token not in "".join(path.read_text() for path in folder.rglob(".visitor"))
+    clock.now = 105
+    again = Visitors(folder, idle=100, clock=clock)
+    found = again.known(ana.token)
+    assert found is not None
+    assert found.work(work.id).load("choices") == {"k": 5}
+    assert again.expire() == 0
+    clock.now = 150
+    assert again.expire() == 1  # Eva, who has not come back
+    assert again.known(eva.token) is None
+    assert not eva.folder.exists()
+
+
+def test_a_folder_to_keep_work_in_is_private_and_of_one_studio(tmp_path: Path) -> None:
+    place = tmp_path / "kept"
+    first = KeptFolder(place)
+    assert place.stat().st_mode & 0o077 == 0
+    with pytest.raises(InputError, match="another studio"):
+        KeptFolder(place)
+    first.cleanup()
+    (place / "work").touch()
+    KeptFolder(place).cleanup()
+    assert (place / "work").exists()
+    place.chmod(0o755)
+    with pytest.raises(InputError, match="other users"):
+        KeptFolder(place)
+    (tmp_path / "file").touch()
+    with pytest.raises(InputError) as caught:
+        KeptFolder(tmp_path / "file")
+    assert caught.value.code == "CEL-W006"

@@ -31,7 +31,7 @@ def budget_of(
         work.path(LEDGER),
         dataset=dataset,
         epsilon=float(wanted["budget"]),
-        delta=float(wanted["budget_delta"]),
+        delta=float(wanted.get("budget_delta", 0)),
         unit=unit,
     ) as budget:
         yield budget

@@ -32,7 +32,7 @@ from celosia.studio.visitors import Visitor
 WORDS: dict[Language, dict[str, str]] = {
     "en": {
         "title": "Celosía studio",
-        "ask": "Password or token, from whoever started this studio",
+        "ask": "Password, token or class code, from whoever started this studio or class",
         "enter": "Enter",
         "wrong": "That is not the password. After some wrong ones, answers take longer.",
         "late": "Too many attempts at the same time. This one was not checked: try it again.",
@@ -40,7 +40,7 @@ WORDS: dict[Language, dict[str, str]] = {
     },
     "es": {
         "title": "Estudio Celosía",
-        "ask": "Contraseña o código, de quien ha abierto este estudio",
+        "ask": "Contraseña, ficha o código de clase, de quien ha abierto el estudio o la clase",
         "enter": "Entrar",
         "wrong": "Esa no es la contraseña. Tras varios errores, la respuesta tarda más.",
         "late": "Demasiados intentos a la vez. Este no se ha comprobado: pruebe de nuevo.",
@@ -87,6 +87,10 @@ LEAVE, LEFT = "/leave", "/enter?left=1"
 """Where a visitor says goodbye, and the entrance that confirms it."""
 SCOPE = "celosia.visitor"
 """Where a request carries its visitor."""
+STUDENT = "celosia.student"
+"""Where a request says that a class code let it in, rather than a password."""
+JOIN = "/class/join/"
+"""Where a class code, at the end of the address, lets a student in."""
 SMALL_BODY = 1_000_000
 """The largest body of a request that is no upload, in bytes."""
 MOST_COOKIES = 16_000
@@ -144,7 +148,8 @@ class Guard:
         self._owner = owner
         self._dismiss = dismiss
         self._names = _names(studio)
-        self._entries: dict[str, float] = {}
+        self._entries: dict[str, tuple[float, str | None]] = {}
+        """When each entry was used last, and the class whose code made it."""
         self._sending: dict[str, int] = {}
         self._attempts = LoginAttempts()
         self._marks = BrowserIds()
@@ -164,6 +169,7 @@ class Guard:
         if self._studio.settings.passwords:
             if not self._has_entered(cookies.get(ENTRY)):
                 return await self._entrance(scope, receive, send, cookies)
+            scope[STUDENT] = self._entries[cookies[ENTRY]][1] is not None
             if scope["type"] == "http" and "token" in parse_qs(
                 scope["query_string"].decode("latin-1")
             ):
@@ -236,10 +242,13 @@ class Guard:
         if entry is None:
             return False
         with self._lock:
-            used = self._entries.pop(entry, None)
-            if used is None or used < monotonic() - ENTRY_SECONDS:
+            used, code = self._entries.pop(entry, (0.0, None))
+            if not used or used < monotonic() - ENTRY_SECONDS:
                 return False
-            self._entries[entry] = monotonic()  # last again: those not used for longest go first
+            if code is not None and self._studio.classrooms.find(code) is None:
+                return False  # what a class let in goes when the class ends
+            # Last again: those not used for longest go first.
+            self._entries[entry] = monotonic(), code
             return True
 
     def _refusal(self, scope: Scope, headers: Headers) -> Reason | None:
@@ -298,6 +307,8 @@ class Guard:
             answer = PlainTextResponse("ok")
         elif scope["method"] == "GET" and query.get("token"):
             answer = await self._admitted(scope, query["token"][0], mark, language)
+        elif scope["method"] == "GET" and scope["path"].startswith(JOIN):
+            answer = await self._admitted(scope, scope["path"][len(JOIN) :], mark, language)
         fresh = mark is None and isinstance(answer, HTMLResponse)
         cookie = self._cookie(BROWSER, self._marks.new()) if fresh else None
         await answer(scope, receive, _answering(send, cookie))
@@ -323,7 +334,10 @@ class Guard:
     ) -> Response:
         """Let in whoever gave a password; whoever did not is told, sooner or later."""
         address = http_request.neighbourhood((scope.get("client") or ("",))[0])
-        verdict = await self._attempts.check(address, mark, lambda: self._is_password(given))
+        room = self._studio.classrooms.find(given)
+        verdict = await self._attempts.check(
+            address, mark, lambda: room is not None or self._is_password(given)
+        )
         if verdict == "late":
             return HTMLResponse(page(language, fault="late"), 429, {"Retry-After": RETRY_AFTER})
         if verdict == "wrong":
@@ -332,8 +346,8 @@ class Guard:
         with self._lock:
             while len(self._entries) >= MOST_ENTRIES:
                 del self._entries[next(iter(self._entries))]
-            self._entries[entry] = monotonic()
-        answer = RedirectResponse("/", 303)
+            self._entries[entry] = monotonic(), None if room is None else room.code
+        answer = RedirectResponse("/" if room is None else f"{JOIN}{room.code}", 303)
         answer.headers.append("set-cookie", self._cookie(ENTRY, entry))
         return answer
 

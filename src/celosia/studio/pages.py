@@ -6,6 +6,7 @@ from importlib import import_module
 from pkgutil import walk_packages
 
 PACKAGES = (
+    "classroom",
     "collect",
     "graphs",
     "learn",

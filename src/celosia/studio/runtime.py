@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 from threading import Event, Thread
 
+from celosia.core import signatures
 from celosia.core.errors import InputError
-from celosia.core.work_folders import WorkFolder
+from celosia.core.work_folders import KeptFolder, WorkFolder
+from celosia.studio.classroom.model import Classrooms
 from celosia.studio.jobs import Jobs
 from celosia.studio.settings import Settings
 from celosia.studio.visitors import Visitors
@@ -19,11 +22,21 @@ LEAST_MEMORY = 2_000_000_000
 
 
 class Studio:
-    """What all pages share; a context manager that removes every visitor's work at its end."""
+    """What all pages share; a context manager that removes every visitor's work at its end.
+
+    With a folder to keep it in, the work stays until it expires.
+
+    Raises:
+        InputError: CEL-W006 that folder cannot be used, CEL-I080 nor the key of the house.
+    """
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self._area = WorkFolder("celosia-studio-")  # for our eyes only
+        if settings.signing_key is not None:
+            signatures.private_key(settings.signing_key)  # refused now, not when it is needed
+        self._area = (  # for our eyes only
+            WorkFolder("celosia-studio-") if settings.keep is None else KeptFolder(settings.keep)
+        )
         self.folder = Path(self._area.name)
         self.jobs = Jobs(
             workers=settings.workers,
@@ -33,7 +46,13 @@ class Studio:
             file=settings.most_area,
             has_room=self._has_room,
         )
-        self.visitors = Visitors(self.folder, idle=settings.idle, leaving=self.jobs.forget)
+        self.visitors = Visitors(
+            self.folder,
+            idle=settings.idle,
+            clock=time.time,  # it goes on while no studio runs
+            leaving=self.jobs.forget,
+        )
+        self.classrooms = Classrooms()
         self._closing = Event()
         Thread(target=self._sweep, daemon=True).start()
 
@@ -49,6 +68,7 @@ class Studio:
         """End all jobs and remove all work."""
         self._closing.set()
         self.jobs.close()
+        self.visitors.expire()
         self._area.cleanup()
 
     def __enter__(self) -> Studio:
@@ -77,3 +97,9 @@ def studio() -> Studio:
     if not _running:
         raise InputError("CEL-W030")
     return _running[-1]
+
+
+def signing_key() -> str | None:
+    """The file with the key of the house, for a job; None where certificates are not signed."""
+    key = studio().settings.signing_key
+    return None if key is None else str(key)

@@ -24,11 +24,13 @@ class Settings:
         most_upload: the largest file that a visitor may bring, in bytes.
         most_area: what all files of one visitor may take, in bytes.
         idle: seconds after which the work of a visitor who has gone is removed.
+        keep: where work is kept across restarts until it expires; None removes it at the end.
         workers: how many jobs run at the same time.
         most_jobs: how many jobs one visitor may have waiting or running.
         job_seconds: how long a job may run.
         job_memory: what one job may take, in bytes.
         names: the names by which other machines call this one.
+        signing_key: the Ed25519 key of the house, which signs certificates; None for none.
 
     Raises:
         InputError: CEL-W001 open to others without a password, CEL-W002 a limit below 1, CEL-W003 a
@@ -43,11 +45,13 @@ class Settings:
     most_upload: int = 100 * MEGABYTE
     most_area: int = 1000 * MEGABYTE
     idle: float = 3600.0
+    keep: Path | None = None
     workers: int = 2
     most_jobs: int = 4
     job_seconds: float = 600.0
     job_memory: int = 8000 * MEGABYTE
     names: tuple[str, ...] = ()
+    signing_key: Path | None = None
 
     def __post_init__(self) -> None:
         if self.shared and not self.passwords:

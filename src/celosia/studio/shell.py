@@ -22,7 +22,7 @@ from celosia.studio.runtime import studio
 from celosia.studio.visitors import Visitor
 from celosia.studio.widgets.text import heading, paragraph
 
-NOT_FOUND = ("CEL-W010", "CEL-W011", "CEL-W040", "CEL-L001")
+NOT_FOUND = ("CEL-W010", "CEL-W011", "CEL-W040", "CEL-W100", "CEL-L001")
 """Errors of an address that asks for something that is not there."""
 FAULT = "CEL-W033"
 
@@ -201,7 +201,7 @@ def _frame(request: Request, door: str) -> Iterator[None]:
         job_list()
     ui.skip_link(_("Skip to the content"), target=middle)
     with ui.element("footer").classes("celosia-footer"):
-        paragraph("Your files stay on the machine that runs this studio and are removed after use.")
+        paragraph("Your files stay on the machine that runs this studio until your work expires.")
 
 
 def _doors(door: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -39,18 +40,24 @@ class Brought:
 
 @contextmanager
 def uploaded(path: Path, shown: str) -> Iterator[Path]:
-    """An uploaded file while it is read; errors call it as the visitor does, then it goes.
+    """An uploaded file while it is read, called in errors and warnings as the visitor does.
 
     Args:
         path: where it lies, which is ours to know.
         shown: what the visitor called it.
     """
+    told: list[warnings.WarningMessage] = []
     try:
-        yield path
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            yield path
     except InputError as error:
         raise error.replace(str(path), shown).replace(path.name, shown) from None
     finally:
         path.unlink(missing_ok=True)
+    for each in told:
+        text = str(each.message).replace(str(path), shown).replace(path.name, shown)
+        warnings.warn(text, each.category, stacklevel=2)
 
 
 def read_table_file(
@@ -76,12 +83,22 @@ def read_table_file(
         given["format"] = "jsonl"
     with uploaded(path, shown):
         frame = read(path, **given)
+    check_table(frame)
+    return frame
+
+
+def check_table(frame: pl.DataFrame) -> None:
+    """Refuse a table that no page could show.
+
+    Raises:
+        InputError: CEL-W058 it has no rows, CEL-W059 too many columns, CEL-W060 a name that is
+            too long.
+    """
     if frame.height == 0 or frame.width == 0:
         raise InputError("CEL-W058")
     if frame.width > MOST_COLUMNS:
         raise InputError("CEL-W059", columns=frame.width, most=MOST_COLUMNS)
     check_names(frame.columns)
-    return frame
 
 
 def check_names(names: Iterable[str]) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from hashlib import sha256
 from pathlib import Path
 from secrets import token_urlsafe
 from threading import Lock
@@ -21,6 +23,8 @@ MOST_WORKS = 40
 """How many pieces of work a visitor keeps; the oldest goes when there are more."""
 MOST_VISITORS = 1000
 """How many are remembered; those without work who were not seen for longest go first."""
+_MARK = ".visitor"
+"""In the folder of a visitor: whose it is, by a fingerprint of the token, and when last seen."""
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,60}(\.[a-z0-9]{1,10}){0,3}")
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{22,64}")
 _WORK = re.compile(r"[A-Za-z0-9_-]{11}")
@@ -91,10 +95,21 @@ class Visitor:
             old.remove()
         name = token_urlsafe(8)
         made = Work(name, self.folder / name)
-        self.folder.mkdir(mode=0o700, exist_ok=True)  # not before: most who look around need none
+        self._own()
         made.folder.mkdir(mode=0o700)
         made.save("kind", kind)
         return made
+
+    def _own(self) -> None:
+        """Make the folder, and note whose it is: a studio that is started again finds it."""
+        if not self.folder.is_dir():  # not before: most who look around need none
+            self.folder.mkdir(mode=0o700, exist_ok=True)
+            (self.folder / _MARK).write_text(_fingerprint(self.token), "ascii")
+
+    def stay(self) -> None:
+        """Note when this visitor was last seen, where there is some work."""
+        with suppress(OSError):
+            os.utime(self.folder / _MARK, (self.seen, self.seen))
 
     def work(self, work_id: str, kind: str | None = None) -> Work:
         """A piece of work that this visitor has begun.
@@ -142,17 +157,25 @@ class Visitors:
         self._clock = clock
         self._leaving = leaving
         self._known: dict[str, Visitor] = {}
+        """By the fingerprint of the token."""
         self._lock = Lock()
+        self._find_again()
+
+    def _find_again(self) -> None:
+        """Those whose work an earlier studio has kept; their token is known when they come."""
+        for mark in self._folder.glob(f"*/{_MARK}"):
+            key = mark.read_text("ascii")
+            self._known[key] = Visitor("", mark.parent, mark.stat().st_mtime)
 
     def enter(self, token: str | None) -> Visitor:
         """The visitor with a token; a new one with a token of our own if it is not known."""
         with self._lock:
-            visitor = self._known.get(token or "")
+            visitor = self._with(token or "")
             if visitor is None:
                 secret = token_urlsafe(24)
                 # The folder has another name than the cookie: a path that is seen gives no entry.
                 visitor = Visitor(secret, self._folder / token_urlsafe(12), self._clock())
-                self._known[secret] = visitor
+                self._known[_fingerprint(secret)] = visitor
             visitor.seen = self._clock()
             crowd = len(self._known) - MOST_VISITORS
             others = [each for each in self._known.values() if each is not visitor]
@@ -167,16 +190,24 @@ class Visitors:
         if token is None or _TOKEN.fullmatch(token) is None:
             return None
         with self._lock:
-            visitor = self._known.get(token)
+            visitor = self._with(token)
             if visitor is not None:
                 visitor.seen = self._clock()
             return visitor
+
+    def _with(self, token: str) -> Visitor | None:
+        visitor = self._known.get(_fingerprint(token))
+        if visitor is not None:
+            visitor.token = token
+        return visitor
 
     def expire(self) -> int:
         """Remove the work of all who have not been seen for long; how many that were."""
         with self._lock:
             late = self._clock() - self._idle
             gone = [each for each in self._known.values() if each.seen < late]
+            for each in self._known.values():
+                each.stay()
         self._drop(gone)
         return len(gone)
 
@@ -187,7 +218,7 @@ class Visitors:
     def _drop(self, gone: list[Visitor]) -> None:
         for each in gone:
             with self._lock:
-                self._known.pop(each.token, None)
+                self._known = {key: one for key, one in self._known.items() if one is not each}
             self._leaving(each.token)
             # Under another name first: a job that has not ended yet finds no place to write to.
             doomed = each.folder.with_name(f"{each.folder.name}.gone")
@@ -199,6 +230,11 @@ class Visitors:
     def __len__(self) -> int:
         """How many are here."""
         return len(self._known)
+
+
+def _fingerprint(token: str) -> str:
+    """Of a token that cannot be guessed; from it the token cannot be told."""
+    return sha256(token.encode()).hexdigest()
 
 
 def _no_such_file() -> InputError:

@@ -68,6 +68,7 @@ def compute(progress: Progress) -> parts.Facts:
     from celosia.assess import attacks
     from celosia.datasets import examples, weak_releases
     from celosia.tables import KAnonymity
+    from celosia.tables.hierarchies import Builder
 
     patients = examples.patients()
     ill = weak_releases.one_problem()
@@ -85,6 +86,11 @@ def compute(progress: Progress) -> parts.Facts:
         "background": _exposure(knows, OLDER, ill.rows()),
         "releases": [raw(first, first.columns), raw(second, second.columns)],
         "recovered": [by_place.exposed_people, weak_releases.in_order().rows()],
+        "trees": {
+            column.name: column.hierarchy.build(patients[column.name]).paths()[:9]
+            for column in patients_schema().columns
+            if isinstance(column.hierarchy, Builder)
+        },
         "settings": {},
     }
     people, schema = examples.five_attributes(), five_schema()
@@ -112,6 +118,16 @@ def example(facts: parts.Facts) -> tuple[parts.Part, ...]:
         shown(
             facts["released"],
             _("Published with k = 3: three classes of three, by two digits less and decades."),
+        ),
+        *(
+            parts.Tree(
+                paths=tuple(map(tuple, facts["trees"][name])),
+                description=text,
+            )
+            for name, text in (
+                ("zip", _("The hierarchy of the zip codes: each level hides one digit more.")),
+                ("age", _("The hierarchy of the ages: decades, then everything.")),
+            )
         ),
     )
 

@@ -60,7 +60,15 @@ class Network:
     removed: tuple[tuple[int, int], ...] = ()
 
 
-Part = Table | Bars | Network
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tree:
+    """A hierarchy: a path from each value up to the root; levels that are used are marked."""
+
+    paths: tuple[tuple[str, ...], ...]
+    description: str
+
+
+Part = Table | Bars | Network | Tree
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

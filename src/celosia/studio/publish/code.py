@@ -54,6 +54,8 @@ def python_text(form: PublishForm) -> str:
     if form.history is not None:
         settings.append(f"history={HISTORY!r}")
         settings += [f"accept_joint={form.accept_joint!r}"] if form.accept_joint.strip() else []
+    if form.sort:
+        settings.append(f"sort={list(form.sort)!r}")
     settings += [
         f"{name}=True" for name in ("local", "keep_order", "drop_suppressed") if getattr(form, name)
     ]
@@ -138,6 +140,7 @@ def _wish_options(form: PublishForm) -> Iterator[str]:
         yield f"--history {HISTORY}"
         if form.accept_joint.strip():
             yield f"--accept-joint {shlex.quote(form.accept_joint)}"
+    yield from (f"--sort {shlex.quote(name)}" for name in form.sort)
     flags = ("local", "keep_order", "drop_suppressed")
     yield from (f"--{name.replace('_', '-')}" for name in flags if getattr(form, name))
 

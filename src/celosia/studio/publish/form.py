@@ -73,6 +73,8 @@ class PublishForm:
     population: str | None = None
     """What the visitor called the population's file, if there is one."""
     keep_order: bool = False
+    sort: tuple[str, ...] = ()
+    """The columns by which the shuffled rows of the release are sorted."""
     drop_suppressed: bool = False
     person: str | None = None
     """The identifier by which people or households are counted; None where records are."""
@@ -107,12 +109,14 @@ class PublishForm:
         columns = tuple(ColumnForm(**each) for each in values["columns"])
         known = {each.name for each in fields(cls)}
         rest = {key: value for key, value in values.items() if key in known}
-        return cls(**(rest | {"columns": columns, "models": tuple(values["models"])}))
+        rest |= {"models": tuple(values["models"]), "sort": tuple(values.get("sort", ()))}
+        return cls(**(rest | {"columns": columns}))
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self) | {
             "columns": [asdict(each) for each in self.columns],
             "models": [dict(each) for each in self.models],
+            "sort": list(self.sort),
         }
 
     def __str__(self) -> str:
@@ -234,6 +238,7 @@ def arguments(form: PublishForm) -> PublishKeywords:
         "levels": None if form.levels is None else dict(form.levels),
         "time_limit": form.time_limit,
         "keep_order": form.keep_order,
+        "sort": form.sort,
         "drop_suppressed": form.drop_suppressed,
     }
 

@@ -12,6 +12,7 @@ from zipfile import ZIP_DEFLATED, ZipFile
 import polars as pl
 
 from celosia import tables
+from celosia.core import signatures
 from celosia.core.errors import CelosiaError
 from celosia.core.files import replacing
 from celosia.core.progress import Step
@@ -24,19 +25,23 @@ from celosia.studio.worker import JobProgress
 from celosia.tables.exploration import explore_table
 from celosia.tables.run import publish_table
 
-SECONDS = 60.0
+SECONDS = 15.0
 """How long solutions are tried; after that those found so far are shown."""
 KEPT = (
     "release.csv",
     "release.csv.cert.json",
     "release.parquet",
     "release.parquet.cert.json",
+    "release.csv.cert.json.sig",
+    "release.parquet.cert.json.sig",
     "report.html",
     "schema.toml",
     "publish.py",
     "publish.sh",
 )
-"""What the archive holds."""
+"""What the archive holds; signatures where the house has a key."""
+SIGNATURE = "signature.json"
+"""The signature of the certificate of the CSV file, to take away."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,9 +54,13 @@ class _Task:
     frame: pl.DataFrame
     people: pl.DataFrame | None
     stopwatch: Stopwatch
+    key: str | None
+    """Of the house, which signs the certificates; None where they are not signed."""
 
     @classmethod
-    def read(cls, progress: JobProgress, place: Path, wanted: PublishForm) -> _Task:
+    def read(
+        cls, progress: JobProgress, place: Path, wanted: PublishForm, key: str | None = None
+    ) -> _Task:
         progress(Step("Reading the table", 0))
         stopwatch = Stopwatch()
         people = None
@@ -66,6 +75,7 @@ class _Task:
             frame=frame,
             people=people,
             stopwatch=stopwatch,
+            key=key,
         )
 
     def publish(self, *, record: bool = False) -> tables.TableRelease:
@@ -89,32 +99,44 @@ class _Task:
 
 
 def run(
-    progress: JobProgress, *, folder: str, form: dict[str, Any], seconds: float = SECONDS
+    progress: JobProgress,
+    *,
+    folder: str,
+    form: dict[str, Any],
+    seconds: float = SECONDS,
+    key: str | None = None,
 ) -> dict[str, Any]:
     """Publish as chosen, try all other solutions, measure both sides, and write it all down."""
     place = Path(folder)
     for name in (results.FILE, results_solutions.FILE):
         (place / name).unlink(missing_ok=True)
-    task = _Task.read(progress, place, PublishForm.from_dict(form))
+    task = _Task.read(progress, place, PublishForm.from_dict(form), key)
     release = task.publish()
     _write_json(place / results_solutions.FILE, _explored(task, release, seconds))
     return _written(task, release)
 
 
 def apply(
-    progress: JobProgress, *, folder: str, form: dict[str, Any], levels: dict[str, int]
+    progress: JobProgress,
+    *,
+    folder: str,
+    form: dict[str, Any],
+    levels: dict[str, int],
+    key: str | None = None,
 ) -> dict[str, Any]:
     """Publish at levels that the visitor took from the solutions; these stay as they are."""
     wanted = replace(
         PublishForm.from_dict(form), levels=levels, method="lattice", local=False, time_limit=None
     )
-    task = _Task.read(progress, Path(folder), wanted)
+    task = _Task.read(progress, Path(folder), wanted, key)
     return _written(task, task.publish())
 
 
-def record(progress: JobProgress, *, folder: str, form: dict[str, Any]) -> dict[str, Any]:
+def record(
+    progress: JobProgress, *, folder: str, form: dict[str, Any], key: str | None = None
+) -> dict[str, Any]:
     """Publish once more as in the results, into the history of releases, and write the files."""
-    task = _Task.read(progress, Path(folder), PublishForm.from_dict(form))
+    task = _Task.read(progress, Path(folder), PublishForm.from_dict(form), key)
     return _written(task, task.publish(record=True), recorded=True)
 
 
@@ -139,7 +161,7 @@ def _written(
     facts = results.measured(frame, release, wanted, people=task.people, progress=task.progress)
     task.progress(Step("Writing the files", 0))
     (place / results.FILE).unlink(missing_ok=True)  # cancelled half-way, there are no results
-    for name in ("release.zip", "certificate.json", *KEPT):
+    for name in ("release.zip", "certificate.json", SIGNATURE, *KEPT):
         (place / name).unlink(missing_ok=True)
     facts["recorded"] = recorded
     assert release.source_rows is not None, "it was made here"
@@ -161,6 +183,10 @@ def _saved(task: _Task, release: tables.TableRelease) -> tables.TableRelease:
     timed.report(place / "report.html")
     # The studio hands out names with up to two suffixes.
     shutil.copyfile(place / "release.csv.cert.json", place / "certificate.json")
+    if task.key is not None:
+        for name in ("release.csv", "release.parquet"):
+            signature = signatures.sign(place / name, task.key)
+        shutil.copyfile(signature.with_name("release.csv.cert.json.sig"), place / SIGNATURE)
     (place / "schema.toml").write_text(code.schema_text(wanted), "utf-8")
     (place / "publish.py").write_text(code.python_text(wanted), "utf-8")
     (place / "publish.sh").write_text(code.command_text(wanted) + "\n", "utf-8")
@@ -169,7 +195,8 @@ def _saved(task: _Task, release: tables.TableRelease) -> tables.TableRelease:
         ZipFile(draft, "w", compression=ZIP_DEFLATED) as archive,
     ):
         for name in KEPT:
-            archive.write(place / name, name)
+            if (place / name).exists():
+                archive.write(place / name, name)
     return timed
 
 

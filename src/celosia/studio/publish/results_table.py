@@ -1,16 +1,18 @@
-"""The table before and after, side by side: both sorted by class, one page of rows at a time."""
+"""The table before and after in one, sorted by class, one page of rows at a time."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from celosia.frames import as_text, pick, unused_name
+from celosia.studio.language import _
 from celosia.studio.publish.form import PublishForm
 from celosia.studio.visitors import Work
 
@@ -62,9 +64,65 @@ def write_sides(
     _sorted(frame, pl.Series(before)).write_parquet(place / BEFORE)
 
 
-def page_of(work: Work, number: int, *, size: int = SIZE) -> tuple[Side, Side]:
-    """The rows of one page of both sides."""
-    return _side(work.path(BEFORE), number, size), _side(work.path(AFTER), number, size)
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """Some records as they are and as they are published, in one table."""
+
+    heads: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+    classes: tuple[int, ...]
+    released: frozenset[int]
+    """The columns that show the release."""
+    total: int
+
+
+def joined(
+    work: Work, number: int, changed: Sequence[str], *, folded: bool = True, size: int = SIZE
+) -> Joined:
+    """The records of one page: each quasi-identifier beside its released label, then the rest.
+
+    All records of a class have the same labels, so that a label stands beside its own value.
+
+    Args:
+        work: the work.
+        number: the page.
+        changed: the quasi-identifiers.
+        folded: whether columns that are not published are left out.
+        size: the rows of a page.
+    """
+    side = _side(work.path(BEFORE), number, size)
+    after = pl.scan_parquet(work.path(AFTER))
+    first, *published = after.collect_schema().names()
+    shown = sorted(set(side.classes))
+    labels = {
+        row[0]: dict(zip(published, row[1:], strict=True))
+        for row in after.filter(pl.col(first).is_in(shown))
+        .unique(first, keep="any")
+        .collect()
+        .iter_rows()
+    }
+    hidden = [name for name in side.rows.columns if name not in published]
+    rest = [name for name in published if name not in changed] + ([] if folded else hidden)
+    heads: list[str] = []
+    for name in changed:
+        heads += [name, _("{column}, released", column=name)]
+    rows = []
+    for row, each in zip(side.rows.iter_rows(named=True), side.classes, strict=True):
+        label = labels.get(each)
+        cells: list[Any] = []
+        for name in changed:
+            cells += [row[name], _("left out") if label is None else label[name]]
+        rows.append((*cells, *(row[name] for name in rest)))
+    marked = frozenset(range(1, 2 * len(changed), 2))
+    return Joined((*heads, *rest), tuple(rows), side.classes, marked, side.total)
+
+
+def hidden_columns(work: Work) -> list[str]:
+    """The columns that are not published."""
+    before, after = (
+        pl.scan_parquet(work.path(name)).collect_schema().names()[1:] for name in (BEFORE, AFTER)
+    )
+    return [name for name in before if name not in after]
 
 
 def pages(work: Work, *, size: int = SIZE) -> int:

@@ -19,6 +19,17 @@ from celosia.tables.hierarchies import Automatic, propose
 MOST_PROPOSED = 50_000
 """With more distinct values than this, a hierarchy is proposed when it is built."""
 
+OF_ONE_PERSON = (
+    "e-mail address",
+    "telephone number",
+    "identity number",
+    "Chilean identity number",
+    "Spanish identity number",
+    "social security number",
+)
+"""Where each record has another one of these, people who share a name are namesakes."""
+MANY_ROWS, SECONDS = 100_000, 15.0
+"""In a table with more rows the search takes the best that it finds in so many seconds at first."""
 FEW_ROWS = 50
 """In a table with fewer rows hardly anything is left at the k that is usual."""
 
@@ -74,17 +85,35 @@ def suggest(
     k = 5 if frame.height >= FEW_ROWS else 2
     models = ({"method": "k-anonymity", "k": k},)
     person = _person(facts, frame.height)
-    return PublishForm(file=file, rows=frame.height, columns=columns, models=models, person=person)
+    return PublishForm(
+        file=file,
+        rows=frame.height,
+        columns=columns,
+        models=models,
+        time_limit=SECONDS if frame.height > MANY_ROWS else None,
+        person=person,
+        by_record=person is None and _one_record_each(facts, frame.height),
+    )
 
 
 def _person(facts: Sequence[ColumnFacts], rows: int) -> str | None:
     """The identifier that occurs in several records, if any; of several the most varied."""
+    single = _one_record_each(facts, rows)
     repeated = [
-        each for each in facts
-        if each.role == "identifier" and not each.empty and each.distinct < rows
-    ]  # fmt: skip
+        each
+        for each in facts
+        if each.role == "identifier"
+        and not each.empty
+        and each.distinct < rows
+        and not (single and each.seems == "personal name")
+    ]
     best = max(repeated, key=lambda each: each.distinct, default=None)
     return None if best is None else best.name
+
+
+def _one_record_each(facts: Sequence[ColumnFacts], rows: int) -> bool:
+    """Whether every record has a number or an address of its own that one person has."""
+    return any(each.seems in OF_ONE_PERSON and each.distinct == rows for each in facts)
 
 
 def suggested_hierarchy(column: pl.Series) -> dict[str, Any]:

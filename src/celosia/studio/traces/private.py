@@ -10,6 +10,7 @@ from nicegui import ui
 from celosia.core.messages import render
 from celosia.studio.language import _, short
 from celosia.studio.traces import model, private_jobs
+from celosia.studio.widgets.budget import budget_boxes, price_boxes, show_left
 from celosia.studio.widgets.method_form import promise
 from celosia.studio.widgets.table import show_table
 from celosia.studio.widgets.text import heading, lead, quiet
@@ -67,21 +68,13 @@ def _controls(wanted: dict[str, Any], put: Any, *, begun: bool) -> None:
         label=_("What is released"),
         on_change=lambda event: put("statistic", event.value),
     ).props('data-test="private-statistic"').classes("w-full")
-    for name, label, least in (
-        ("epsilon", _("Epsilon of this release"), 0.01),
-        ("per_person", _("Cells, moves or trips of a person that count"), 1),
-        ("size", _("Cells along a side of the region"), 2),
-        ("budget", _("Budget: epsilon of all releases together"), 0.01),
-    ):
-        box = ui.number(
-            label,
-            value=wanted[name],
-            min=least,
-            on_change=lambda event, name=name: put(name, event.value),
-        ).props(f'data-test="private-{name}"')
-        box.classes("w-full")
-        if name == "budget" and begun:
-            box.disable()
+    labels = {
+        "epsilon": _("Epsilon of this release"),
+        "per_person": _("Cells, moves or trips of a person that count"),
+        "size": _("Cells along a side of the region"),
+    }
+    price_boxes(labels, wanted, put)
+    budget_boxes(wanted, put, begun=begun)
 
 
 def _region(wanted: dict[str, Any], put: Any) -> None:
@@ -110,7 +103,7 @@ def _task(workbench: TraceWorkbench, wanted: Mapping[str, Any]) -> Task[Any]:
 def _shown(workbench: TraceWorkbench, done: Mapping[str, Any]) -> None:
     heading(STATISTICS[done["wanted"]["statistic"]])
     promise(done["guarantee"], simulation=done["simulation"])
-    quiet("Left of the budget: epsilon {left}.", left=short(done["left"]))
+    show_left(done["left"])
     if done["map"] is not None:
         place = ui.html(done["map"], sanitize=False).classes("w-full celosia-map")
         place.props('role="img"')

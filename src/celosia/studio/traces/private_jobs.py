@@ -10,6 +10,7 @@ import numpy as np
 
 from celosia.core.messages import Message
 from celosia.core.progress import Step
+from celosia.studio.budget import budget_of, left_of
 from celosia.studio.release_facts import guarantee_facts, write_release
 from celosia.studio.visitors import Work
 from celosia.studio.worker import JobProgress
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from celosia.core.release import Release
     from celosia.traces import Traces
 
-LEDGER = "budget.ledger"
 ROWS = 20
 """Numbers that the page shows; the file has all."""
 
@@ -34,7 +34,6 @@ def release(
         PrivacyError: CEL-J030 the region was measured and none is declared here.
         BudgetExceeded: CEL-Q110 the budget of the work does not allow it.
     """
-    from celosia.accounting.ledger import LedgerBudget
     from celosia.core.randomness import source
     from celosia.traces import Declaration, read
 
@@ -45,11 +44,9 @@ def release(
     declared = Declaration.load(work.path("trace.toml"))
     traces = read(work.path("points.csv"), declared)
     progress(Step("Drawing noise", 0))
-    with LedgerBudget.begin(
-        work.path(LEDGER), dataset="points", epsilon=wanted["budget"], unit=declared.unit
-    ) as budget:
+    with budget_of(work, wanted, dataset="points", unit=declared.unit) as budget:
         made, question, values = _released(traces, wanted, budget, source(seed))
-        left = float(budget.remaining["epsilon"] or 0)
+        left = left_of(budget)
     write_release(made, work.path("private.csv"), prefix="private-")
     result = guarantee_facts(made.guarantee) | {
         "wanted": dict(wanted),

@@ -10,22 +10,36 @@ from nicegui import ui
 from celosia.studio.language import _, short
 from celosia.studio.widgets.text import quiet
 
+Put = Callable[[str, Any], None]
+"""Keeps a number by its name."""
 
-def budget_boxes(
-    wanted: Mapping[str, Any], put: Callable[[str, Any], None], *, begun: bool
-) -> None:
-    """What all releases may cost together: fixed once the first was made."""
-    for name, label in (
-        ("budget", _("Budget: epsilon of all releases together")),
-        ("budget_delta", _("Budget: delta of all releases together")),
-    ):
-        box = ui.number(
+
+def price_boxes(labels: Mapping[str, str], wanted: Mapping[str, Any], put: Put) -> list[ui.number]:
+    """Boxes for the numbers of a private release, by their names."""
+    return [
+        ui.number(
             label,
             value=wanted[name],
             min=0,
             on_change=lambda event, name=name: put(name, event.value),
-        ).props(f'data-test="private-{name.replace("_", "-")}" debounce=400')
-        box.classes("w-full")
+        )
+        .props(f'data-test="private-{name.replace("_", "-")}" debounce=400')
+        .classes("w-full")
+        for name, label in labels.items()
+    ]
+
+
+def budget_boxes(wanted: Mapping[str, Any], put: Put, *, begun: bool) -> None:
+    """What all releases may cost together: fixed once the first was made.
+
+    Releases that cost no delta have no box for it.
+    """
+    labels = {
+        "budget": _("Budget: epsilon of all releases together"),
+        "budget_delta": _("Budget: delta of all releases together"),
+    }
+    asked = {name: label for name, label in labels.items() if name in wanted}
+    for box in price_boxes(asked, wanted, put):
         if begun:
             box.disable()
 

@@ -11,7 +11,7 @@ from nicegui import ui
 from celosia.studio.language import _, number, short
 
 COLOURS = 8
-"""How many colours of classes the style sheet has; after that they come again."""
+"""How many colours of classes the style sheet has; for more, hues are spread over the circle."""
 MOST_LETTERS = 500
 """Letters of a cell that are shown."""
 
@@ -27,6 +27,7 @@ def html_table(
     cell_titles: Mapping[tuple[int, int], str] | None = None,
     plain: bool = False,
     label: str = "",
+    strong: Collection[int] = (),
 ) -> str:
     """A table as HTML text, safe whatever its cells hold.
 
@@ -41,27 +42,48 @@ def html_table(
         plain: whether whole numbers are shown as the data has them (years, codes), rather than
             with separators of thousands.
         label: what it shows, where that stands beside it and a caption would say it twice.
+        strong: columns to set off from the others.
     """
     titles = cell_titles or {}
     head = "".join(f'<th scope="col">{escape(_cut(str(name)))}</th>' for name in columns)
     if classes is not None:
         head = f'<th scope="col">{escape(_("class"))}</th>{head}'
     body = []
+    hues = class_hues(classes or ())
     for place, row in enumerate(rows):
-        names = [f"class-{classes[place] % COLOURS}"] if classes is not None else []
+        hue = hues.get(classes[place]) if classes is not None else None
+        names = [f"class-{classes[place]}"] if classes is not None and hue is None else []
+        names += ["hued"] * (hue is not None)
         names += ["marked"] * (place in marked) + ["faded"] * (place in faded)
         cells = "".join(
-            _cell(value, titles.get((place, at)), plain) for at, value in enumerate(row)
+            _cell(value, titles.get((place, at)), plain, strong=at in strong)
+            for at, value in enumerate(row)
         )
         if classes is not None:
             cells = f'<td class="number">{classes[place] + 1}</td>{cells}'
-        body.append(f'<tr class="{" ".join(names)}">{cells}</tr>')
+        style = "" if hue is None else f' style="--hue: {hue}"'
+        body.append(f'<tr class="{" ".join(names)}"{style}>{cells}</tr>')
     text = f"<caption>{escape(caption)}</caption>" if caption else ""
     return (
         f'<div class="celosia-scroll" tabindex="0" role="region" '
         f'aria-label="{escape(caption or label or _("Table"))}"><table class="celosia-table">{text}'
         f"<thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table></div>"
     )
+
+
+def class_hues(classes: Sequence[int]) -> dict[int, int]:
+    """A hue for each class, in degrees, where the style sheet has not enough colours for all.
+
+    No two classes of one table have the same colour, and a class has the same colour in two tables
+    of the same classes. Suppressed records have none.
+
+    >>> class_hues([0, 1, 7]), class_hues([3, 8])
+    ({}, {3: 0, 8: 180})
+    """
+    seen = sorted({each for each in classes if each >= 0})
+    if not seen or seen[-1] < COLOURS:
+        return {}
+    return {each: round(360 * place / len(seen)) for place, each in enumerate(seen)}
 
 
 def show_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], **how: Any) -> ui.html:
@@ -80,8 +102,10 @@ def key_figures(figures: Sequence[tuple[str, str, str]]) -> None:
                 ui.label(meaning).classes("celosia-quiet")
 
 
-def _cell(value: Any, title: str | None, plain: bool) -> str:
+def _cell(value: Any, title: str | None, plain: bool, *, strong: bool = False) -> str:
     more = "" if title is None else f' title="{escape(title)}"'
+    if strong and value is not None:
+        return f"<td{more}><b>{escape(_cut(str(value)))}</b></td>"
     if value is None:
         return f'<td{more}><span class="celosia-quiet">{escape(_("empty"))}</span></td>'
     if isinstance(value, bool):

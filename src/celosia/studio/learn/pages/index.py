@@ -27,6 +27,10 @@ def timeline() -> None:
                 ui.label(_(technique.years)).classes("years")
                 ui.link(_(technique.name), f"/learn/{technique.slug}").classes("celosia-h3")
                 ui.label(_(technique.sentence))
+    heading("Try and teach")
+    with ui.row():
+        ui.link(_("Run an algorithm on a sample"), "/learn/run")
+        ui.link(_("Classroom: tasks for a class, and a board of results"), "/class")
     heading("Words")
     with ui.row():
         ui.link(_("Glossary: what each word means here"), "/learn/glossary")

@@ -10,7 +10,17 @@ from urllib.parse import urlencode
 from nicegui import ui
 
 from celosia.studio.language import _, number
-from celosia.studio.learn.parts import Bars, Control, Network, Part, Story, Table, Vertex, View
+from celosia.studio.learn.parts import (
+    Bars,
+    Control,
+    Network,
+    Part,
+    Story,
+    Table,
+    Tree,
+    Vertex,
+    View,
+)
 from celosia.studio.widgets.chart import bars
 from celosia.studio.widgets.table import key_figures, show_table
 from celosia.studio.widgets.text import heading
@@ -55,6 +65,55 @@ def _point(vertex: Vertex) -> str:
     return (
         f'<g class="{names}"><circle cx="{x}" cy="{y}" r="{13 if vertex.marked else 9}"/>'
         f'<text x="{x}" y="{y - 17}">{escape(vertex.name)}</text></g>'
+    )
+
+
+LINE, LETTER = 26, 7.4
+"""Between two values of a hierarchy, and the width of a letter."""
+
+
+def tree_svg(tree: Tree) -> str:
+    """A hierarchy from its values, on the left, to its root, on the right.
+
+    >>> tree_svg(Tree(paths=(("1", "*"), ("2", "*")), description="")).count("<text")
+    3
+    """
+    levels = len(tree.paths[0])
+    width = [max(len(path[level]) for path in tree.paths) * LETTER + 24 for level in range(levels)]
+    left = [sum(width[:level]) + level * 36 for level in range(levels)]
+    middle: list[dict[str, float]] = []
+    for level in range(levels):
+        rows: dict[str, list[int]] = {}
+        for row, path in enumerate(tree.paths):
+            rows.setdefault(path[level], []).append(row)
+        middle.append({name: LINE * (sum(at) / len(at) + 0.6) for name, at in rows.items()})
+    lines = {
+        (
+            left[level] + width[level],
+            middle[level][path[level]],
+            left[level + 1],
+            middle[level + 1][path[level + 1]],
+        )
+        for path in tree.paths
+        for level in range(levels - 1)
+    }
+    drawn = [
+        f'<path d="M{x1:.0f} {y1:.1f} C{x1 + 18:.0f} {y1:.1f} {x2 - 18:.0f} {y2:.1f} '
+        f'{x2:.0f} {y2:.1f}"/>'
+        for x1, y1, x2, y2 in sorted(lines)
+    ]
+    drawn += [
+        f'<rect x="{left[level]:.0f}" y="{y - 10:.1f}" width="{width[level]:.0f}" height="20" '
+        f'rx="5"/><text x="{left[level] + width[level] / 2:.0f}" y="{y + 4.5:.1f}">'
+        f"{escape(name)}</text>"
+        for level, places in enumerate(middle)
+        for name, y in places.items()
+    ]
+    size = f"{left[-1] + width[-1] + 1:.0f} {LINE * (len(tree.paths) + 0.4):.0f}"
+    text = escape(tree.description)
+    return (
+        f'<svg class="celosia-hierarchy" viewBox="0 0 {size}" role="img" aria-label="{text}" '
+        f'style="max-width: {left[-1] + width[-1]:.0f}px">{"".join(drawn)}</svg>'
     )
 
 
@@ -112,6 +171,9 @@ def _show(part: Part) -> None:
         )
     elif isinstance(part, Bars):
         bars(part.categories, part.series, description=part.description, x=part.x, y=part.y)
+        ui.label(part.description).classes("celosia-quiet")
+    elif isinstance(part, Tree):
+        ui.html(tree_svg(part), sanitize=False).classes("w-full")  # all escaped there
         ui.label(part.description).classes("celosia-quiet")
     else:
         _show_network(part)

@@ -11,9 +11,11 @@ from starlette.requests import Request
 from celosia.studio.language import _, text_of
 from celosia.studio.learn import jobs, techniques
 from celosia.studio.learn.pages.parts import Address, LiveView, Stepper, show_parts
+from celosia.studio.learn.pages.quiz import show_quiz
 from celosia.studio.learn.parts import Facts, Lesson
 from celosia.studio.runtime import studio
 from celosia.studio.shell import page, visitor
+from celosia.studio.widgets.formula import mathml, with_formulas
 from celosia.studio.widgets.job_progress import follow, start
 from celosia.studio.widgets.text import heading, main_heading
 from celosia.studio.worker import task
@@ -35,7 +37,7 @@ def technique_page(request: Request, technique: str) -> None:
     main_heading(subject.name)
     ui.label(f"{_(subject.years)} · {_(subject.sentence)}").classes("celosia-lead")
     definition, breaks, repairs, sources = sections(text_of(subject.text))
-    ui.markdown(definition).classes("celosia-text")
+    _text(definition)
     heading("A worked example")
     example = ui.element("div")
     ui.markdown(breaks).classes("celosia-text")
@@ -43,6 +45,9 @@ def technique_page(request: Request, technique: str) -> None:
     heading("Try it yourself")
     live = ui.element("div")
     ui.markdown(repairs).classes("celosia-text")
+    with ui.expansion(_("Quiz: three questions"), icon="quiz").classes("w-full q-my-md") as quiz:
+        show_quiz(subject.slug)
+    quiz.props["data-test"] = "quiz"
     _onwards(subject)
     ui.markdown(sources).classes("celosia-text celosia-quiet")
     address = Address(f"/learn/{subject.slug}", dict(request.query_params))
@@ -55,6 +60,15 @@ def technique_page(request: Request, technique: str) -> None:
         draw(_computed[subject.slug])
     else:
         _compute(subject, example, draw)
+
+
+def _text(text: str) -> None:
+    """A text of a lesson with its formulas."""
+    for is_formula, part in with_formulas(text):
+        if is_formula:
+            ui.html(mathml(part), sanitize=False).classes("celosia-formula")  # all escaped there
+        else:
+            ui.markdown(part).classes("celosia-text")
 
 
 def sections(text: str) -> list[str]:
@@ -111,5 +125,7 @@ def _onwards(subject: techniques.Technique) -> None:
     with ui.row().classes("celosia-onwards"):
         if following is not None:
             ui.link(_("Next: {name}", name=_(following.name)), f"/learn/{following.slug}")
+        if subject.door == "/publish":
+            ui.link(_("Run an algorithm"), "/learn/run")
         ui.link(_("Do it with your own data"), subject.door)
         ui.link(_("Glossary"), "/learn/glossary")

@@ -16,7 +16,7 @@ from celosia.studio.language import _, figure, n_, number, percent
 from celosia.studio.publish import jobs, results_tray
 from celosia.studio.publish.results_solutions import Levels, Point, Solutions
 from celosia.studio.publish.results_tray import Candidate
-from celosia.studio.runtime import studio
+from celosia.studio.runtime import signing_key, studio
 from celosia.studio.visitors import Work
 from celosia.studio.widgets.table import show_table
 from celosia.studio.widgets.text import figures, heading, paragraph, quiet
@@ -231,6 +231,7 @@ def apply(found: Results, levels: Levels) -> None:
         folder=str(found.work.folder),
         form=dict(found.facts["form"]),
         levels=dict(zip(names, levels, strict=True)),
+        key=signing_key(),
     )
     title = _("Publishing at levels {levels}", levels=" ".join(map(str, levels)))
     begin(found, title, asked, view="summary")

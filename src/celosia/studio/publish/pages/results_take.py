@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from nicegui import ui
 
 from celosia.studio.language import _, number
 from celosia.studio.publish import code, jobs
 from celosia.studio.publish.form import HISTORY, PublishForm
 from celosia.studio.publish.pages.results_parts import Results, begin, show_blocks
+from celosia.studio.runtime import signing_key
 from celosia.studio.widgets.code import show_code
 from celosia.studio.widgets.text import heading, lead, paragraph, quiet
-from celosia.studio.worker import task
+from celosia.studio.worker import Task, task
 from celosia.tables.history import JointOutcome
 from celosia.tables.report import joint_blocks
 
@@ -67,9 +70,12 @@ def _history(found: Results) -> None:
 
     def record() -> None:
         form = dict(found.facts["form"])
-        begin(found, _("Recording the release"), task(jobs.record, folder=folder, form=form))
+        begin(found, _("Recording the release"), asked(form))
 
-    folder = str(found.work.folder)
+    def asked(form: dict[str, Any]) -> Task[Any]:
+        folder = str(found.work.folder)
+        return task(jobs.record, folder=folder, form=form, key=signing_key())
+
     ui.button(_("Record the release and write its files"), icon="history", on_click=record).props(
         'unelevated data-test="record"'
     ).classes("q-mb-md")
@@ -85,6 +91,16 @@ def _files() -> list[tuple[str, str, str, str]]:
             "verified",
             _("Certificate"),
             _("what is promised; beside the data call it release.csv.cert.json"),
+        ),
+        (
+            jobs.SIGNATURE,
+            "draw",
+            _("Signature"),
+            _(
+                "of the house, for the certificate; beside it call it {name}, and check both "
+                "with celosia verify",
+                name="release.csv.cert.json.sig",
+            ),
         ),
         ("report.html", "description", _("Report"), _("one page for your files; prints well")),
         ("schema.toml", "schema", _("Recipe: schema"), _("roles and hierarchies of the columns")),

@@ -33,6 +33,7 @@ def settings(workbench: PublishWorkbench) -> None:
             _suppression(workbench)
             _method(workbench)
             _switches(workbench)
+            _sorting(workbench)
             _history(workbench)
         with ui.element("div").classes("celosia-card q-pa-md"):
             _metric(workbench)
@@ -98,6 +99,20 @@ def _switches(workbench: PublishWorkbench) -> None:
                 lambda form: form.with_options(**{name: event.value})
             ),
         )
+
+
+def _sorting(workbench: PublishWorkbench) -> None:
+    """By which released columns the shuffled rows are sorted; rows that show the same stay so."""
+    names = [each.name for each in workbench.form.columns if each.role != "identifier"]
+    ui.select(
+        names,
+        value=[name for name in workbench.form.sort if name in names],
+        label=_("Sort the shuffled rows by (may be empty)"),
+        multiple=True,
+        on_change=lambda event: workbench.update(
+            lambda form: form.with_options(sort=tuple(event.value))
+        ),
+    ).classes("w-full").props('use-chips data-test="sort"')
 
 
 def _history(workbench: PublishWorkbench) -> None:

@@ -8,7 +8,7 @@ from nicegui import ui
 
 from celosia.core.errors import CelosiaError
 from celosia.studio.language import _, n_
-from celosia.studio.publish import PublishForm, readers
+from celosia.studio.publish import PublishForm, project, readers
 from celosia.studio.publish.form import SAVED
 from celosia.studio.publish.pages.steps import KIND
 from celosia.studio.publish.samples import SAMPLES
@@ -44,6 +44,7 @@ def publish_start() -> None:
     sample_cards(SAMPLES, use)
     heading("Bring a file")
     _own_file()
+    _own_project()
     _earlier()
 
 
@@ -67,6 +68,22 @@ def _own_file() -> None:
         begin(work, shown, asked, f"/publish/{work.id}", saved=SAVED)
 
     upload(lambda: visitor().new_work(KIND), arrived)
+
+
+def _own_project() -> None:
+    """A project that was saved with its table."""
+
+    def arrived(work: Work, file: str, shown: str) -> None:
+        asked = task(project.open_whole, folder=str(work.folder), file=file, shown=shown)
+        begin(work, shown, asked, f"/publish/{work.id}", saved=SAVED)
+
+    with ui.expansion(_("Open a project"), icon="inventory_2").classes("w-full"):
+        upload(
+            lambda: visitor().new_work(KIND),
+            arrived,
+            suffixes=(".celosia",),
+            label=_("A project that was saved with its table"),
+        )
 
 
 def _reading_options() -> dict[str, ui.select]:

@@ -12,14 +12,16 @@ from celosia.studio import shell
 from celosia.studio.language import _
 from celosia.studio.publish import (
     PublishForm,
+    changes,
     command_text,
     publish_options,
     python_text,
     schema_text,
 )
 from celosia.studio.publish.code import SCHEMA_FILE
+from celosia.studio.publish.form import SAVED
 from celosia.studio.publish.readers import PROFILE
-from celosia.studio.runtime import studio
+from celosia.studio.runtime import signing_key, studio
 from celosia.studio.shell import page, visitor
 from celosia.studio.visitors import Work
 from celosia.studio.widgets.code import show_code
@@ -29,6 +31,8 @@ from celosia.studio.worker import task
 
 KIND = "publish"
 """What works of this door are called."""
+AGREE = 1.0
+"""Seconds after which another window of the same work shows what was chosen in this one."""
 LONGEST = 20_000
 """So many letters of a text are shown; a schema with long trees has more, and is downloaded."""
 
@@ -41,13 +45,30 @@ class PublishWorkbench:
         self.form = PublishForm.load(work)
         self.facts: list[dict[str, Any]] = work.load(PROFILE, [])
         self._listeners: list[Callable[[], Any]] = []
+        self._stamp = self._written()
 
     def update(self, change: Callable[[PublishForm], PublishForm]) -> None:
         """Change what is kept now, which another window may have changed, and tell everybody."""
-        self.form = change(PublishForm.load(self.work))
-        self.form.save(self.work)
+        self._stamp = self._written()  # what a job or another window wrote is seen from here on
+        before = PublishForm.load(self.work)
+        self.form = change(before)
+        if self.form != before:
+            changes.note(self.work, before)
+            self.form.save(self.work)
+            self._stamp = self._written()
         for listener in self._listeners:
             listener()
+
+    @property
+    def is_outdated(self) -> bool:
+        """Whether another window, or a job, has changed the choices since this page saw them."""
+        return self._written() != self._stamp
+
+    def _written(self) -> int:
+        try:
+            return self.work.path(f"{SAVED}.json").stat().st_mtime_ns
+        except FileNotFoundError:  # the work was removed
+            return 0
 
     def listen(self, listener: Callable[[], Any]) -> None:
         """Call this after every change."""
@@ -65,6 +86,7 @@ async def steps(work_id: str, step: str = "columns", column: int = -1) -> None:
         columns,
         hierarchies,
         models,
+        projects,
     )
 
     workbench = PublishWorkbench(visitor().work(work_id, KIND))
@@ -78,6 +100,8 @@ async def steps(work_id: str, step: str = "columns", column: int = -1) -> None:
         models.show(workbench)
     _onward(workbench, known)
     _drawer(workbench)
+    projects.show(workbench)
+    ui.timer(AGREE, lambda: ui.navigate.reload() if workbench.is_outdated else None)
 
 
 def step_bar(work_id: str, current: str) -> None:
@@ -116,7 +140,7 @@ def run(workbench: PublishWorkbench) -> None:
         job = studio().jobs.submit(
             visitor().token,
             _("Publishing {file}", file=form.file),
-            task(jobs.run, folder=str(work.folder), form=form.as_dict()),
+            task(jobs.run, folder=str(work.folder), form=form.as_dict(), key=signing_key()),
             address=f"/publish/{work.id}/results",
         )
     except CelosiaError as error:
@@ -139,8 +163,38 @@ def _head(workbench: PublishWorkbench, step: str) -> None:
     form = workbench.form
     with ui.row().classes("items-end justify-between w-full"):
         title(form)
-        _run_button(workbench)
+        with ui.row().classes("items-start no-wrap"):
+            _undo_buttons(workbench)
+            _run_button(workbench)
     step_bar(workbench.work.id, step)
+
+
+def _undo_buttons(workbench: PublishWorkbench) -> None:
+    """The choice before the last one, and back again."""
+    work = workbench.work
+
+    def step(change: Callable[[Work], None]) -> None:
+        change(work)
+        ui.navigate.reload()
+
+    ways = (
+        ("undo", _("Undo"), changes.undo, changes.can_undo),
+        ("redo", _("Redo"), changes.redo, changes.can_redo),
+    )
+    for name, text, change, can in ways:
+        button = ui.button(icon=name, on_click=lambda change=change: step(change)).props(
+            f'flat round dense data-test="{name}"'
+        )
+        button.props["aria-label"] = text
+        button.tooltip(text)
+        _enabled_while(workbench, button, can)
+
+
+def _enabled_while(
+    workbench: PublishWorkbench, button: ui.button, can: Callable[[Work], bool]
+) -> None:
+    button.set_enabled(can(workbench.work))
+    workbench.listen(lambda: button.set_enabled(can(workbench.work)))
 
 
 def title(form: PublishForm) -> None:

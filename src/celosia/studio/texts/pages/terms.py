@@ -10,7 +10,7 @@ from nicegui import ui
 
 from celosia.studio.language import _, n_, number
 from celosia.studio.texts import term_jobs
-from celosia.studio.widgets.budget import budget_boxes, show_left
+from celosia.studio.widgets.budget import budget_boxes, price_boxes, show_left
 from celosia.studio.widgets.method_form import promise
 from celosia.studio.widgets.table import show_table
 from celosia.studio.widgets.text import heading, lead, quiet
@@ -36,17 +36,12 @@ def terms_step(workbench: TextWorkbench) -> None:
 
     with ui.element("div").classes("celosia-sides"):
         with ui.element("div"), ui.card().classes("w-full"):
-            for name, label in (
-                ("epsilon", _("Epsilon of this release")),
-                ("delta", _("Delta: the chance of a term that one person alone has")),
-                ("per_person", _("Terms of a person that count")),
-            ):
-                ui.number(
-                    label,
-                    value=wanted[name],
-                    min=0,
-                    on_change=lambda event, name=name: put(name, event.value),
-                ).props(f'data-test="terms-{name}" debounce=400').classes("w-full")
+            labels = {
+                "epsilon": _("Epsilon of this release"),
+                "delta": _("Delta: the chance of a term that one person alone has"),
+                "per_person": _("Terms of a person that count"),
+            }
+            price_boxes(labels, wanted, put)
             budget_boxes(wanted, put, begun=done is not None)
             workbench.seed_box().classes("w-full")
             workbench.run_button(

@@ -1,0 +1,50 @@
+"""Formulas of lessons: well-formed MathML, the same in both languages."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from celosia.studio import language
+from celosia.studio.learn.techniques import TECHNIQUES
+from celosia.studio.widgets.formula import mathml, with_formulas
+
+TEXTS = Path(language.__file__).parent / "texts"
+
+
+def formulas(name: str, spoken: str) -> list[str]:
+    """The formulas of a text."""
+    text = (TEXTS / f"{name}.{spoken}.md").read_text("utf-8")
+    assert text.count("$$") % 2 == 0
+    return [part for is_formula, part in with_formulas(text) if is_formula]
+
+
+@pytest.mark.parametrize("technique", TECHNIQUES, ids=lambda each: each.slug)
+def test_a_lesson_has_a_formula_that_is_the_same_in_both_languages(technique: object) -> None:
+    name = technique.text  # type: ignore[attr-defined]
+    english, spanish = (formulas(name, spoken) for spoken in ("en", "es"))
+    assert english
+    worded = re.compile(r"\\text\{.*?\}")
+    assert [worded.sub("", each) for each in english] == [worded.sub("", each) for each in spanish]
+    for each in (*english, *spanish):
+        ElementTree.fromstring(mathml(each))
+
+
+def test_scripts_sums_and_fractions_are_set_as_such() -> None:
+    drawn = mathml(r"\frac{1}{2} \sum_{i=1}^{m} |p_i - q_i| < x^2")
+    for piece in (
+        "<mfrac><mrow><mn>1</mn></mrow><mrow><mn>2</mn></mrow></mfrac>",
+        "<munderover><mo>∑</mo><mrow><mi>i</mi><mo>=</mo><mn>1</mn></mrow><mrow><mi>m</mi>",
+        "<msub><mi>p</mi><mi>i</mi></msub>",
+        "<mo>&lt;</mo>",
+    ):
+        assert piece in drawn
+
+
+@pytest.mark.parametrize("wrong", [r"\script", r"\frac{1}{2", "{x"])
+def test_what_is_no_formula_is_refused(wrong: str) -> None:
+    with pytest.raises(ValueError, match="formula"):
+        mathml(wrong)
