@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import json
 import math
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from celosia.lab import EXACT, Findings, Row, Tolerance
+from celosia.lab.tolerance import at_least, at_most
 
 FOUND = Findings(
     "sums",
     (
-        Row("1+1", "sum", 2, 2, True),
-        Row("1+1", "name", "two", "two", True),
-        Row("2+2", "sum", 5, 4, False),
+        Row("1+1", "sum", 2, 2),
+        Row("1+1", "name", "two", "two"),
+        Row("2+2", "sum", 5, 4),
     ),
 )
 
@@ -64,6 +66,11 @@ def test_findings_become_the_same_four_names_for_every_study() -> None:
         "cell": "sum",
         "published": 5,
         "computed": 4,
+        "tolerance": EXACT.as_dict(),
+        "expected": None,
+        "kind": None,
+        "wrong": "",
+        "not_run": "",
         "matches": False,
     }
 
@@ -75,6 +82,51 @@ def test_cells_keep_their_run_wherever_they_stand() -> None:
 
 def test_findings_become_a_table_of_texts() -> None:
     frame = FOUND.frame()
-    assert frame.columns == ["run", "cell", "published", "computed", "matches"]
-    assert frame.row(1) == ("1+1", "name", "two", "two", True)
+    assert frame.columns == [
+        *("run", "cell", "published", "expected", "kind", "computed", "matches"),
+        *("tolerance", "derivation", "wrong", "not run"),
+    ]
+    assert frame.row(1)[:7] == ("1+1", "name", "two", None, None, "two", True)
     assert frame["published"].to_list() == ["2", "two", "5"]
+
+
+def test_what_was_not_compared_neither_counts_nor_matches() -> None:
+    absent = Row("3+3", "sum", None, None, not_run="nobody is there to add")
+    time = Row("1+1", "seconds", 0.5, None, not_run="another computer")
+    found = Findings("sums", (*FOUND.rows[:2], absent, time))
+    assert (found.checked, found.matched, found.is_reproduced) == (2, 2, True)
+    assert [row["matches"] for row in found.as_dict()["rows"]] == [True, True, None, None]
+    assert str(absent) == "3+3, sum: not compared (nobody is there to add)"
+
+
+def test_a_corrected_cell_keeps_what_was_printed_and_is_compared_with_the_right_number() -> None:
+    row = Row("1+1", "sum", 3, 2, expected=2, kind="theory", wrong="a slip")
+    assert row.matches
+    assert (row.published, row.stated) == (3, 2)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"published": None, "computed": 2},
+        {"published": 2, "computed": None},
+        {"published": None, "computed": 2, "expected": 2},
+        {"published": 2, "computed": 2, "kind": "theory"},
+        {"published": None, "computed": 2, "expected": 2, "kind": "theory", "wrong": "a slip"},
+    ],
+)
+def test_a_row_that_hides_where_a_number_is_from_is_none(fields: dict[str, Any]) -> None:
+    with pytest.raises(AssertionError):
+        Row("1+1", "sum", **fields)
+
+
+def test_limits_and_refutations_are_tolerances_too() -> None:
+    assert at_most(5).matches(5, 4.9)
+    assert not at_most(5).matches(5, 5.1)
+    assert at_least(5).matches(5, 5)
+    assert Tolerance(least=1, most=2).matches(1.5, 2)
+    assert not Tolerance(least=1, most=2).matches(1.5, math.nan)
+    far = Tolerance(absolute=1, refuted=True)
+    assert far.matches(3, 5)
+    assert not far.matches(3, 3.5)
+    assert not far.matches(3, math.nan)

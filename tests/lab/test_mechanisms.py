@@ -57,14 +57,14 @@ def found(steps: list[Step]) -> Findings:
 
 
 def test_every_published_cell_is_reproduced(found: Findings) -> None:
-    assert [str(row) for row in found.rows if not row.matches] == []
+    assert [str(row) for row in found.rows if row.differs] == []
     assert found.checked == found.matched == sum(CELLS.values())
 
 
 def test_the_findings_are_plain_json_without_numbers_that_it_does_not_have(found: Findings) -> None:
     plain = json.loads(json.dumps(found.as_dict(), allow_nan=False))
     assert set(plain) == {"study", "checked", "matched", "rows"}
-    assert {row["published"] for row in plain["rows"] if "infinite" in str(row.values())} == {
+    assert {row["expected"] for row in plain["rows"] if "infinite" in str(row.values())} == {
         INFINITE
     }
 
@@ -108,14 +108,18 @@ def test_a_study_can_be_stopped_within_a_part(study: str, stage: str) -> None:
 
 def test_corrected_cells_say_so(found: Findings) -> None:
     corrected = {
-        row.cell: row.published
+        row.cell: row.expected
         for row in found.rows
-        if "printed" in row.cell or "the thesis" in row.cell
+        if "first computed" in row.cell or "the thesis" in row.cell
     }
+    wrong = {row.cell: row.published for row in found.rows if row.wrong}
+    assert wrong["total at 1/801 (the thesis says at most 1)"] == 1
+    assert wrong["revenue at 1 (the thesis says 3)"] == 3
+    assert len(wrong) == 4
     assert corrected["total at 1/801 (the thesis says at most 1)"] == 1.0143473
     assert corrected["revenue at 1 (the thesis says 3)"] == 4
-    assert corrected["noisy max, chance of score 1 (printed as about .305)"] == 0.306
-    assert corrected["c = 100, split 1:1, deviation (printed as 282.8)"] == 282.9
+    assert corrected["noisy max, chance of score 1 (first computed as about .305)"] == 0.306
+    assert corrected["c = 100, split 1:1, deviation (first computed as 282.8)"] == 282.9
     # By hand: the root of two variances, and an integral over the noisy score of the winner.
     assert isclose(sqrt(2 * 200**2 + 2 * 2**2), 282.857, abs_tol=5e-4)
     second = quad(
@@ -271,9 +275,9 @@ def test_scores_fall_as_one_over_the_rank() -> None:
 def test_the_exponential_mechanism_chooses_best(found: Findings) -> None:
     for count in top_c.PUBLISHED:
         rows = found.by_run()[top_c.run_name(count)]
-        rates = {row.cell: row.computed for row in rows}
+        rates = {row.cell: row.number for row in rows}
         for rate in (top_c.SCORE, top_c.MISSED):
-            *others, exponential = (float(rates[f"{name}, {rate}"]) for name in top_c.METHODS)
+            *others, exponential = (rates[f"{name}, {rate}"] for name in top_c.METHODS)
             assert exponential < min(others)
 
 
@@ -297,7 +301,7 @@ def test_the_error_of_a_selection_is_where_it_fails_as_often_as_said() -> None:
 @pytest.mark.statistical
 def test_the_attack_on_floats_finds_what_the_closed_form_says(found: Findings) -> None:
     run = found.by_run()["last bits of a noisy 0 or 1, epsilon 1"]
-    share = float(run[0].computed)
+    share = run[0].number
     expected = attacks.off_lattice(1.0)
     near = attacks.TRIES * (1 - exp(-0.25)) / 2
     error = sqrt(expected * (1 - expected) / near)

@@ -79,15 +79,18 @@ def test_the_studies_and_their_parts_are_known() -> None:
         "texts/word-noise",
         "texts/pseudonyms",
         "texts/detection",
+        "texts/checks",
         "traces",
         "traces/noise",
         "traces/attacks",
         "traces/groups",
+        "traces/audits",
         "logs",
         "logs/keys",
         "logs/sets",
         "logs/addresses",
         "logs/searches",
+        "logs/audits",
     ]
 
 

@@ -10,22 +10,26 @@ import pytest
 
 from celosia import lab
 from celosia.core.progress import silent
+from celosia.lab import Findings
 from celosia.lab.tables import strangers
 
 
-def test_every_table_that_is_installed_is_released_safely(monkeypatch: pytest.MonkeyPatch) -> None:
-    adult = strangers.STRANGERS["adult"]
+def test_every_table_is_here_and_released_safely(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, every in (("adult", 20), ("convicts", 20)):
+        stranger = strangers.STRANGERS[name]
 
-    def some(folder: Path) -> pl.DataFrame:
-        return adult.read(folder).gather_every(20)
+        def some(
+            folder: Path, stranger: strangers.Stranger = stranger, every: int = every
+        ) -> pl.DataFrame:
+            return stranger.read(folder).gather_every(every)
 
-    monkeypatch.setitem(strangers.STRANGERS, "adult", replace(adult, read=some))
+        monkeypatch.setitem(strangers.STRANGERS, name, replace(stranger, read=some))
     found = lab.find("tables/strangers").run()
-    assert len({row.run for row in found.rows}) == 10
-    assert [str(row) for row in found.rows if not row.matches] == []
-    assert {"adult", "german credit", "diabetes", "breast cancer"} <= {
-        row.run for row in found.rows if row.cell == "lab.tables.smallest_class"
-    }
+    assert [str(row) for row in found.rows if row.differs] == []
+    released = {row.run for row in found.rows if row.cell == "Smallest class" and row.matches}
+    assert released == set(strangers.STRANGERS)
+    assert len(released) == 10
+    assert all(row.published is None for row in found.rows)
 
 
 def test_a_role_less_careful_than_an_officers_is_a_difference() -> None:
@@ -33,9 +37,10 @@ def test_a_role_less_careful_than_an_officers_is_a_difference() -> None:
     stranger = strangers.Stranger(
         package="none", read=lambda folder: table, roles={"constant": "identifier"}
     )
-    rows = [row for row in strangers._figures("toy", stranger, table) if not row.matches]
-    assert [(row.cell, row.published, row.computed) for row in rows] == [
-        ("constant", "identifier", "insensitive")
+    rows = [row for row in strangers._figures("toy", stranger, table) if row.differs]
+    assert [(row.cell, row.expected, row.computed) for row in rows] == [
+        ("constant", "identifier", "insensitive"),
+        ("columns with a less careful role than an officer's", 0, 1),
     ]
 
 
@@ -43,4 +48,7 @@ def test_a_package_that_is_absent_is_named(monkeypatch: pytest.MonkeyPatch) -> N
     absent = strangers.Stranger(package="no_such_package", read=lambda folder: pl.DataFrame())
     monkeypatch.setattr(strangers, "STRANGERS", {"toy": absent})
     (row,) = strangers.rows(silent)
-    assert (row.published, row.computed) == ("no_such_package", "no_such_package is not installed")
+    assert row.matches is None
+    assert row.not_run == "no_such_package is not installed, or without this table"
+    found = Findings("tables/strangers", (row,))
+    assert (found.checked, found.matched) == (0, 0)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from celosia.core import report
 from celosia.core.messages import say
 from celosia.core.progress import Progress, silent
-from celosia.lab.findings import Findings, Row, cell_text
+from celosia.lab.findings import Findings, Row, cell_text, kind_text
 from celosia.lab.study import Study
 
 
@@ -19,6 +19,7 @@ def document(study: Study, findings: Findings, *, progress: Progress = silent) -
     blocks = [
         *_summary(study, findings),
         *_differences(findings),
+        *_wrong(findings),
         *study.figures(findings, progress),
         *_cells(findings),
     ]
@@ -27,7 +28,7 @@ def document(study: Study, findings: Findings, *, progress: Progress = silent) -
 
 def _summary(study: Study, findings: Findings) -> list[report.Block]:
     runs = findings.by_run()
-    whole = sum(all(row.matches for row in rows) for rows in runs.values())
+    whole = sum(not any(row.differs for row in rows) for rows in runs.values())
     return [
         report.Heading(say("lab.report.in_short")),
         report.KeyFigures(
@@ -42,6 +43,11 @@ def _summary(study: Study, findings: Findings) -> list[report.Block]:
                     f"{whole:,}",
                     say("lab.report.of", total=len(runs)),
                 ),
+                report.KeyFigure(
+                    say("lab.report.printed_cells"),
+                    f"{sum(row.published is not None for row in findings.rows):,}",
+                    say("lab.report.of", total=len(findings.rows)),
+                ),
             ]
         ),
         report.Facts(
@@ -55,23 +61,37 @@ def _summary(study: Study, findings: Findings) -> list[report.Block]:
 
 
 def _differences(findings: Findings) -> list[report.Block]:
-    wrong = [row for row in findings.rows if not row.matches]
-    if not wrong:
+    differing = [row for row in findings.rows if row.differs]
+    if not differing:
         return []
     return [
-        report.Notice(say("lab.report.differ", cells=len(wrong)), tone="warning"),
+        report.Notice(say("lab.report.differ", cells=len(differing)), tone="warning"),
         report.Table(
-            [
-                say("lab.report.run"),
-                say("lab.report.cell"),
-                say("lab.report.published"),
-                say("lab.report.computed"),
-            ],
-            [
-                [str(row.run), str(row.cell), cell_text(row.published), cell_text(row.computed)]
-                for row in wrong
-            ],
+            [say("lab.report.run"), *_headings()],
+            [[str(row.run), *_texts(row)] for row in differing],
             caption=say("lab.report.what_differs"),
+        ),
+    ]
+
+
+def _wrong(findings: Findings) -> list[report.Block]:
+    """The published cells that are proved wrong, by reason."""
+    reasons: dict[str, list[Row]] = {}
+    for row in findings.rows:
+        if row.wrong:
+            reasons.setdefault(row.wrong, []).append(row)
+    if not reasons:
+        return []
+    return [
+        report.Heading(say("lab.report.proved_wrong")),
+        report.Table(
+            [say("lab.report.reason"), say("lab.report.cells"), say("lab.report.first_of_them")],
+            [
+                [str(rows[0].wrong), f"{len(rows):,}", f"{rows[0].run}, {rows[0].cell}"]
+                for rows in reasons.values()
+            ],
+            caption=say("lab.report.wrong_caption"),
+            numeric=(1,),
         ),
     ]
 
@@ -84,26 +104,42 @@ def _cells(findings: Findings) -> list[report.Block]:
 
 
 def _run(name: str, rows: Sequence[Row]) -> report.Details:
-    matched = sum(row.matches for row in rows)
     table = report.Table(
-        [
-            say("lab.report.cell"),
-            say("lab.report.published"),
-            say("lab.report.computed"),
-            say("lab.report.matches"),
-        ],
-        [
-            [
-                str(row.cell),
-                cell_text(row.published),
-                cell_text(row.computed),
-                say("lab.report.yes") if row.matches else say("lab.report.no"),
-            ]
-            for row in rows
-        ],
+        [*_headings(), say("lab.report.matches")],
+        [[*_texts(row), _verdict(row)] for row in rows],
         caption=say("lab.report.run_caption", name=name),
-        numeric=(1, 2),
+        numeric=(1, 2, 3),
     )
+    matched, checked = (sum(row.matches in one for row in rows) for one in ((True,), (True, False)))
     return report.Details(
-        say("lab.report.run_title", name=name, matched=matched, rows=len(rows)), [table]
+        say("lab.report.run_title", name=name, matched=matched, rows=checked), [table]
     )
+
+
+def _headings() -> list[str]:
+    return [
+        say("lab.report.cell"),
+        say("lab.report.published"),
+        say("lab.report.expected"),
+        say("lab.report.computed"),
+        say("lab.report.tolerance"),
+    ]
+
+
+def _texts(row: Row) -> list[str]:
+    rule = say("lab.report.tolerance_why", tolerance=str(row.tolerance), why=row.tolerance.why)
+    return [
+        str(row.cell),
+        cell_text(row.published),
+        cell_text(row.expected)
+        if row.kind is None
+        else f"{cell_text(row.expected)} ({kind_text(row.kind)})",
+        cell_text(row.computed),
+        "" if row.not_run else rule,
+    ]
+
+
+def _verdict(row: Row) -> str:
+    if row.not_run:
+        return str(row.not_run)
+    return say("lab.report.yes") if row.matches else say("lab.report.no")

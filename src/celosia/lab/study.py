@@ -47,7 +47,7 @@ class Study:
     """Published results by name, with the work that computes them again.
 
     >>> def sums(path, progress):
-    ...     return [Row("1+1", "sum", 2, 1 + 1, True)]
+    ...     return [Row("1+1", "sum", 2, 1 + 1)]
     >>> study = Study(name="sums", title="Sums", source="school", rules="Exactly.", work=sums)
     >>> print(study.run())
     1 of 1 cells match

@@ -14,8 +14,9 @@ from celosia.core.randomness import Seeded
 from celosia.lab.collect import aggregates, publication
 from celosia.lab.collect.identities import correlation, identities
 from celosia.lab.collect.law import ErrorLaw, rmse
-from celosia.lab.findings import Row
+from celosia.lab.findings import Row, compare
 from celosia.lab.mechanisms.cells import compare_equal, compare_printed
+from celosia.lab.tolerance import Tolerance
 
 RUNS, FEW_RUNS = 20, 1
 """Of drawn aggregates: for sketches of up to and of more than so many rows."""
@@ -86,7 +87,9 @@ def _errors(
     run: str, line: dict[str, str], protocol: CountMean, counts: publication.Counts, *, seed: int
 ) -> Iterator[Row]:
     expected = law(protocol, counts)
-    yield compare_printed(run, "lab.collect.rmse_by_theory_th", line["theory"], expected.rmse)
+    yield compare_printed(
+        run, "lab.collect.rmse_by_theory_th", line["theory"], expected.rmse, kind="program"
+    )
     yield expected.of_rmse(
         run, Message("lab.collect.rmse_of_the_published_run_beside"), line["rmse"]
     )
@@ -121,9 +124,15 @@ def _sizes() -> Iterator[Row]:
         width = int(line["width"])
         run, printed_bytes = Message("lab.collect.pcms_report_m", width=width), int(line["cms"])
         cell = Message("lab.collect.printed_as_kb_c_18c_the")
-        near = abs(printed_bytes - 8 * width - OBJECT_BYTES) <= OBJECT_SLACK
-        yield Row(run, cell, printed_bytes, 8 * width + OBJECT_BYTES, near)
+        why = Message("lab.tolerance.python_object")
+        near = Tolerance(absolute=OBJECT_SLACK, why=why)
+        size, wrong = 8 * width + OBJECT_BYTES, Message("lab.wrong.kilobytes")
+        yield compare(run, cell, printed_bytes, size, near, wrong=wrong)
         protocol = CountMean(epsilon=2, hashes=1024, width=width)
         yield compare_equal(
-            run, "lab.collect.bits_of_our_report_m_log2", width + 10, protocol.report_bits
+            run,
+            "lab.collect.bits_of_our_report_m_log2",
+            width + 10,
+            protocol.report_bits,
+            kind="theory",
         )

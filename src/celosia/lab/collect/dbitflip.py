@@ -11,7 +11,7 @@ from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step
 from celosia.core.randomness import Seeded
 from celosia.lab.collect import aggregates, publication
-from celosia.lab.collect.identities import correlation, identities
+from celosia.lab.collect.identities import correlation, identities, times
 from celosia.lab.collect.law import ErrorLaw, rmse
 from celosia.lab.findings import Row
 from celosia.lab.mechanisms.cells import compare_printed
@@ -36,7 +36,13 @@ def rows(progress: Progress) -> list[Row]:
         found += correlation(run, line, counts)
         expected = law(protocol, counts)
         found.append(
-            compare_printed(run, "lab.collect.rmse_by_theory_th", line["theory"], expected.rmse)
+            compare_printed(
+                run,
+                "lab.collect.rmse_by_theory_th",
+                line["theory"],
+                expected.rmse,
+                kind="program",
+            )
         )
         cell = Message("lab.collect.rmse_of_the_published_run_beside")
         found.append(expected.of_rmse(run, cell, line["rmse"]))
@@ -74,3 +80,4 @@ def _users() -> Iterator[Row]:
             Message("lab.collect.percent_error_beside_theory"),
         )
         yield law(protocol, counts).of_mean(run, cell, line["percent"], scale=100 / users)
+        yield from times(run, line)

@@ -24,15 +24,16 @@ from celosia.lab.collect import publication
 from celosia.lab.collect.broken.debias import BrokenHalfDebias
 from celosia.lab.collect.count_mean import MANY_ROWS, collision_tails
 from celosia.lab.collect.identities import correlation, identities
-from celosia.lab.collect.law import ErrorLaw, rmse
-from celosia.lab.findings import Row
-from celosia.lab.mechanisms.cells import SIGMAS, compare_equal, compare_printed, half_unit
+from celosia.lab.collect.law import ErrorLaw, one_run, rmse
+from celosia.lab.findings import Row, compare
+from celosia.lab.mechanisms.cells import SIGMAS, compare_equal, compare_printed
 
 Floats = NDArray[np.float64]
 RUNS = 6
 """Of real reports, for sketches of few rows; one for those of many."""
 MOST_RECORDED = 200_000
 """Users of the largest table whose number of values was recorded."""
+FAULT = Message("lab.wrong.half_debias")
 LEAST_REFUTED = 15_000
 """Users from whom on the fault is larger than what chance does."""
 
@@ -105,9 +106,11 @@ def _errors(
     run: str, line: dict[str, str], protocol: HadamardCountMean, counts: publication.Counts
 ) -> Iterator[Row]:
     right, wrong = law(protocol, counts), faulty(protocol, counts)
-    yield compare_printed(run, "lab.collect.rmse_by_theory_th", line["theory"], right.rmse)
+    yield compare_printed(
+        run, "lab.collect.rmse_by_theory_th", line["theory"], right.rmse, kind="program"
+    )
     cell = Message("lab.collect.rmse_of_the_published_run_wrong")
-    yield wrong.of_rmse(run, cell, line["rmse"])
+    yield wrong.of_rmse(run, cell, line["rmse"], wrong=FAULT)
     sizes = _Sizes(float(protocol.epsilon), protocol.hashes, protocol.width)
     runs = RUNS if protocol.hashes <= MANY_ROWS else 1
     ours = [
@@ -147,13 +150,14 @@ def _users() -> Iterator[Row]:
             means, spreads = fold(np.asarray(wrong.biases), np.sqrt(wrong.variances))
             expected = 100 / users * float(np.mean(means))
             error = 100 / users * sqrt(float(np.sum(spreads**2))) / counts.size
-            fits = abs(float(text) - expected) <= half_unit(text) + SIGMAS * error
             cell = Message("lab.collect.percent_error_of_the_published_run_2")
-            yield Row(run, cell, float(text), expected, fits)
+            near = one_run(text, error)
+            yield compare(run, cell, float(text), expected, near, wrong=FAULT)
         if users >= LEAST_REFUTED:
             cell = Message("lab.collect.percent_error_wrong_as_printed_c")
             fitting = law(protocol, counts).of_mean(run, cell, text, scale=100 / users)
-            yield replace(fitting, matches=not fitting.matches)
+            far = replace(fitting.tolerance, refuted=True)
+            yield replace(fitting, tolerance=far, wrong=FAULT)
 
 
 def fold(means: Floats, deviations: Floats) -> tuple[Floats, Floats]:
@@ -171,8 +175,12 @@ def _sizes() -> Iterator[Row]:
             HadamardCountMean(epsilon=2, width=width),
         )
         cell = Message("lab.collect.printed_as_kb_c_18c_the_2")
-        yield compare_equal(run, cell, int(line["hcms"]), 88)
+        yield Row(run, cell, int(line["hcms"]), None, not_run=Message("lab.wrong.kilobytes"))
         bits = 1 + 10 + width.bit_length() - 1
         yield compare_equal(
-            run, "lab.collect.bits_of_our_report_1_log2", bits, protocol.report_bits
+            run,
+            "lab.collect.bits_of_our_report_1_log2",
+            bits,
+            protocol.report_bits,
+            kind="theory",
         )

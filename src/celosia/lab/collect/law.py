@@ -15,8 +15,10 @@ from math import erfc, inf, pi, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.lab.findings import Row, name_of
+from celosia.core.messages import Message
+from celosia.lab.findings import Row, compare
 from celosia.lab.mechanisms.cells import SIGMAS, half_unit
+from celosia.lab.tolerance import Tolerance
 
 Floats = NDArray[np.float64]
 
@@ -53,22 +55,31 @@ class ErrorLaw:
         deviations = np.sqrt(self.variances)
         return sqrt((pi / 2 - 1) * float(np.sum(self.variances))) / float(np.sum(deviations))
 
-    def of_rmse(self, run: str, cell: str, text: str) -> Row:
+    def of_rmse(self, run: str, cell: str, text: str, *, wrong: str = "") -> Row:
         """A row for the RMSE of one published run, beside the theoretical one."""
-        reach = half_unit(text) + SIGMAS * self.spread * self.rmse
-        return Row(run, cell, float(text), self.rmse, abs(float(text) - self.rmse) <= reach)
+        near = one_run(text, self.spread * self.rmse)
+        return Row(run, cell, float(text), self.rmse, near, wrong=wrong)
 
     def of_mean(self, run: str, cell: str, text: str, *, scale: float = 1.0) -> Row:
         """A row for the mean error of one published run; `scale` makes a percentage of it."""
-        expected = scale * self.mean_error
-        reach = half_unit(text) + SIGMAS * self.mean_spread * expected
-        return Row(run, cell, float(text), expected, abs(float(text) - expected) <= reach)
+        theory = scale * self.mean_error
+        return Row(run, cell, float(text), theory, one_run(text, self.mean_spread * theory))
 
     def of_runs(self, run: str, cell: str, errors: list[float]) -> Row:
         """A row for the pooled RMSE of runs of ours, beside the theoretical one."""
-        pooled = pooled_rmse(errors)
-        near = SIGMAS * self.spread / sqrt(len(errors))
-        return Row(run, cell, self.rmse, pooled, abs(pooled / self.rmse - 1) <= near)
+        near = Tolerance(
+            relative=SIGMAS * self.spread / sqrt(len(errors)),
+            why=Message("lab.tolerance.pooled", sigmas=SIGMAS, runs=len(errors)),
+        )
+        return compare(run, cell, self.rmse, pooled_rmse(errors), near, kind="theory")
+
+
+def one_run(text: str, deviation: float, *, refuted: bool = False) -> Tolerance:
+    """How far the number that was printed of one run may be from the expected one."""
+    reach = half_unit(text) + SIGMAS * deviation
+    return Tolerance(
+        absolute=reach, refuted=refuted, why=Message("lab.tolerance.one_run", sigmas=SIGMAS)
+    )
 
 
 def pooled_rmse(errors: list[float]) -> float:
@@ -87,7 +98,8 @@ def compare_among(run: str, cell: str, text: str, ours: list[float]) -> Row:
     mean, deviation = float(np.mean(ours)), float(np.std(ours, ddof=1))
     quantile = float(t.isf(erfc(SIGMAS / sqrt(2)) / 2, len(ours) - 1))
     reach = half_unit(text) + quantile * deviation * sqrt(1 + 1 / len(ours))
-    return Row(name_of(run), name_of(cell), float(text), mean, abs(float(text) - mean) <= reach)
+    why = Message("lab.tolerance.among", runs=len(ours))
+    return compare(run, cell, float(text), mean, Tolerance(absolute=reach, why=why))
 
 
 def rmse(estimates: Floats, real: NDArray[np.int64]) -> float:

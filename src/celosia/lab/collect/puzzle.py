@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
-from math import log, pi, sqrt
+from math import exp, pi, sqrt
 
 from celosia.collect.count_mean.count_mean import CountMean
 from celosia.collect.estimates import Estimates
@@ -20,10 +20,11 @@ from celosia.core.randomness import Seeded
 from celosia.datasets.telemetry import ANGLICISMS_50K
 from celosia.lab.collect import aggregates, count_mean
 from celosia.lab.collect.identities import identities
-from celosia.lab.collect.law import ErrorLaw, rmse
+from celosia.lab.collect.law import ErrorLaw, one_run, rmse
 from celosia.lab.collect.publication import TYPOS, WORD_RANGE, WORDS, generator, table
-from celosia.lab.findings import Row
-from celosia.lab.mechanisms.cells import SIGMAS, half_unit
+from celosia.lab.findings import Row, compare
+from celosia.lab.mechanisms.cells import SIGMAS
+from celosia.lab.tolerance import Tolerance, at_least
 
 RUNS = 10
 """Of drawn aggregates of the sketch of texts."""
@@ -37,8 +38,10 @@ FACTOR = 3.0
 """How far their number may be from the expected one: which pieces are kept is common to many."""
 LOG_DEVIATION = 0.33
 """Of the logarithm of the number of texts, over ten collections of ours with other tags."""
-SLOW_LINE, OTHERS = 1916.9922, (268.0, 276.0)
-"""Seconds of one dictionary (C-19), and those of all other runs with as many hash functions."""
+SLOW_LINE, RANGES = 1916.9922, 40
+"""Seconds of one dictionary (C-19), and how many ranges of all others it must be away from them."""
+FOUND_BEFORE = Message("lab.tolerance.one_word_less")
+CHOSEN = Message("lab.tolerance.factor", factor=FACTOR)
 
 
 def rows(progress: Progress) -> list[Row]:
@@ -127,9 +130,7 @@ def _in_full(run: str, sizes: tuple[int, ...], least: int) -> Iterator[Row]:
     found = _dictionary(_collected(sizes), 10)
     words = [word for word in ANGLICISMS_50K if word in found.candidates]
     cell = Message("lab.collect.words_found_of_ten_by_a")
-    yield Row(
-        run, cell, Message("lab.collect.at_least", least=least), len(words), len(words) >= least
-    )
+    yield compare(run, cell, least, len(words), at_least(least, FOUND_BEFORE), kind="simulation")
 
 
 def _top(line: dict[str, str], server: FragmentPuzzleServer) -> Iterator[Row]:
@@ -137,44 +138,49 @@ def _top(line: dict[str, str], server: FragmentPuzzleServer) -> Iterator[Row]:
     run = Message("lab.collect.sfp_t", top=top)
     # Errors of texts that nobody has are normal: their mean size is 0.798 of their deviation.
     mean = sqrt(2 / pi) * absent(256, 64)
-    spread = sqrt(pi / 2 - 1) / sqrt(printed_texts)
-    text = float(line["total_error"]) / printed_texts
-    fits = abs(text / mean - 1) <= SIGMAS * spread + half_unit(line["total_error"]) / text
-    yield Row(run, Message("lab.collect.total_error_texts_of_the_published"), text, mean, fits)
+    total = mean * printed_texts
+    near = one_run(line["total_error"], total * sqrt(pi / 2 - 1) / sqrt(printed_texts))
+    cell = Message("lab.collect.total_error_texts_of_the_published")
+    yield compare(run, cell, float(line["total_error"]), total, near)
     found = _dictionary(server, top)
     ours = len(found.candidates)
     words = sum(word in found.candidates for word in ANGLICISMS_50K)
-    yield Row(
-        run,
-        Message("lab.collect.words_found_of_ten_by_a_2"),
-        Message("lab.collect.at_least_9"),
-        words,
-        words >= 9,
-    )
+    cell = Message("lab.collect.words_found_of_ten_by_a_2")
+    yield compare(run, cell, 9, words, at_least(9, FOUND_BEFORE), kind="simulation")
     if top >= BY_CHANCE:
         expected = 256 * (top / 256) ** 5
-        for who, number in (
-            (Message("lab.collect.the_published_run"), printed_texts),
-            (Message("lab.collect.a_run_of_ours"), ours),
-        ):
-            fits = 1 / FACTOR <= number / expected <= FACTOR
-            cell = Message("lab.collect.texts_by_chance_256_t_256", who=who)
-            yield Row(run, cell, expected, number, fits)
-    else:  # two single runs
-        near = abs(log(printed_texts / ours)) <= SIGMAS * sqrt(2) * LOG_DEVIATION
-        yield Row(
-            run, Message("lab.collect.texts_of_the_published_run_beside"), printed_texts, ours, near
+        cell = Message(
+            "lab.collect.texts_by_chance_256_t_256", who=Message("lab.collect.the_published_run")
         )
+        yield compare(run, cell, printed_texts, expected, _within(printed_texts, FACTOR, CHOSEN))
+        cell = Message(
+            "lab.collect.texts_by_chance_256_t_256", who=Message("lab.collect.a_run_of_ours")
+        )
+        near = _within(expected, FACTOR, CHOSEN)
+        yield compare(run, cell, expected, ours, near, kind="theory")
+    else:
+        factor = exp(SIGMAS * sqrt(2) * LOG_DEVIATION)
+        near = _within(printed_texts, factor, Message("lab.tolerance.two_runs", sigmas=SIGMAS))
+        cell = Message("lab.collect.texts_of_the_published_run_beside")
+        yield compare(run, cell, printed_texts, ours, near)
+
+
+def _within(number: float, factor: float, why: str) -> Tolerance:
+    return Tolerance(least=number / factor, most=number * factor, why=why)
 
 
 def _slow() -> Iterator[Row]:
     """One dictionary took seven times as long as all others of its size: not the protocol."""
-    low, high = OTHERS
     times = [
         float(line["dictionary_s"]) for line in table("puzzle") if line["fragment_hashes"] == "256"
     ]
     rest = [each for each in times if each != SLOW_LINE]
+    far = Tolerance(
+        absolute=RANGES * (max(rest) - min(rest)),
+        refuted=True,
+        why=Message("lab.tolerance.ranges_of_the_others", ranges=RANGES, others=len(rest)),
+    )
     run = Message("lab.collect.sfp_the_published_dictionarys_time")
-    fits = low <= min(rest) and max(rest) <= high and SLOW_LINE in times
     cell = Message("lab.collect.seconds_with_k_256_beside_all")
-    yield Row(run, cell, SLOW_LINE, max(rest), fits)
+    wrong = Message("lab.wrong.slow_dictionary")
+    yield compare(run, cell, SLOW_LINE, max(rest), far, wrong=wrong)

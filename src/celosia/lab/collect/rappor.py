@@ -21,8 +21,8 @@ from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step
 from celosia.core.randomness import Seeded
 from celosia.lab.collect import aggregates
-from celosia.lab.collect.identities import correlation, identities
-from celosia.lab.collect.law import ErrorLaw, compare_among, pooled_rmse, rmse
+from celosia.lab.collect.identities import correlation, identities, times, unordered
+from celosia.lab.collect.law import ErrorLaw, compare_among, one_run, pooled_rmse, rmse
 from celosia.lab.collect.publication import (
     MANY_RANGE,
     Counts,
@@ -33,8 +33,9 @@ from celosia.lab.collect.publication import (
     normal_counts,
     table,
 )
-from celosia.lab.findings import Row
-from celosia.lab.mechanisms.cells import SIGMAS, compare_printed, half_unit
+from celosia.lab.findings import Row, compare
+from celosia.lab.mechanisms.cells import SIGMAS, compare_printed
+from celosia.lab.tolerance import Tolerance, at_most
 from celosia.sketches.hashing import digests
 
 Floats = NDArray[np.float64]
@@ -79,6 +80,7 @@ def rows(progress: Progress) -> list[Row]:
         found.append(
             compare_among(run, _beside(Message("lab.collect.percent_error")), line["percent"], ours)
         )
+        found += [*times(run, line), unordered(run, line["pearson"])]
     return [*found, *_times()]
 
 
@@ -109,6 +111,11 @@ def _fit(server: RapporServer, counts: Counts) -> Floats:
     design = counted.design(digests(np.arange(counts.size)))
     found: Floats = nnls(design.toarray().T, counted.target)[0]
     return found
+
+
+def one_fit(counts: Counts) -> Floats:
+    """What one run with 128 bits and eight hash functions estimates."""
+    return _fit(next(_servers((128, 8, 1), counts, 990)), counts)
 
 
 def law(protocol: Rappor, counts: Counts) -> ErrorLaw:
@@ -149,14 +156,13 @@ def _sizes(
             ("RMSE", "rmse", errors),
         ):
             deviation = float(np.std(ours, ddof=1)) * sqrt(1 / 8 + 1 / RUNS)
-            known, mean = float(reference[column]), float(np.mean(ours))
-            fits_it = abs(known - mean) <= SIGMAS * deviation + 0.5
-            yield Row(
+            yield compare_printed(
                 run,
                 Message("lab.collect.of_eight_independent_runs_beside_ours", cell=cell),
-                known,
-                mean,
-                fits_it,
+                reference[column],
+                float(np.mean(ours)),
+                error=deviation,
+                kind="simulation",
             )
     yield from _least_squares(run, servers, counts)
 
@@ -175,10 +181,12 @@ def _least_squares(run: str, servers: list[RapporServer], counts: Counts) -> Ite
         return
     expected = pooled_rmse([each.rmse for each in laws])
     spread = sqrt(sum((each.spread * each.rmse**2) ** 2 for each in laws))
-    near = SIGMAS * spread / (len(laws) * expected**2)
-    pooled = pooled_rmse(errors)
+    near = Tolerance(
+        relative=SIGMAS * spread / (len(laws) * expected**2),
+        why=Message("lab.tolerance.pooled", sigmas=SIGMAS, runs=len(laws)),
+    )
     cell = Message("lab.collect.rmse_by_theory_beside_runs_of", laws=len(laws))
-    yield Row(run, cell, expected, pooled, abs(pooled / expected - 1) <= near)
+    yield compare(run, cell, expected, pooled_rmse(errors), near, kind="theory")
 
 
 def _constant(run: str, line: Line, counts: Counts) -> Iterator[Row]:
@@ -198,11 +206,9 @@ def _constant(run: str, line: Line, counts: Counts) -> Iterator[Row]:
         ),
         ("RMSE", line["rmse"], expected, (users - top) / counts.size / expected),
     ):
-        reach = half_unit(text) + SIGMAS * error * slope
-        fits = abs(float(text) - value) <= reach
-        yield Row(
-            run, Message("lab.collect.wrong_c_16f_that_of_one", cell=cell), float(text), value, fits
-        )
+        words = Message("lab.collect.wrong_c_16f_that_of_one", cell=cell)
+        near, wrong = one_run(text, error * slope), Message("lab.wrong.constant_hash")
+        yield compare(run, words, float(text), value, near, wrong=wrong)
 
 
 def _too_few(run: str, bits: int, hashes: int, counts: Counts, seed: int) -> Iterator[Row]:
@@ -212,19 +218,15 @@ def _too_few(run: str, bits: int, hashes: int, counts: Counts, seed: int) -> Ite
         said = str(server.estimate(range(counts.size)))
     except InputError as refusal:
         said = refusal.code
-    yield Row(
-        run,
-        Message("lab.collect.16_bits_for_26_values_refused"),
-        "CEL-R033",
-        said,
-        said == "CEL-R033",
-    )
+    cell = Message("lab.collect.16_bits_for_26_values_refused")
+    yield compare(run, cell, "CEL-R033", said, kind="promise")
     if hashes <= 2 * bits:
         fits = [_fit(each, counts) for each in _servers((bits, hashes, 8), counts, seed)]
         mean = float(np.mean([np.mean(np.abs(each - counts)) for each in fits]))
         limit = REPAIRED_MOST
         cell = Message("lab.collect.mean_error_of_runs_of_ours", runs=RUNS)
-        yield Row(run, cell, Message("lab.collect.at_most", limit=limit), mean, mean <= limit)
+        most = at_most(limit, Message("lab.tolerance.simulated_before"))
+        yield compare(run, cell, limit, mean, most, kind="simulation")
 
 
 def _chances(line: Line, counts: Counts, seed: int) -> Iterator[Row]:
@@ -234,9 +236,15 @@ def _chances(line: Line, counts: Counts, seed: int) -> Iterator[Row]:
     one = float(made.epsilon)
     yield compare_printed(run, "lab.collect.lasting_epsilon", line["lasting"], made.lasting_epsilon)
     yield compare_printed(
-        run, "lab.collect.epsilon_of_one_report_wrong_as", line["one_log10"], one / log(10)
+        run,
+        "lab.collect.epsilon_of_one_report_wrong_as",
+        line["one_log10"],
+        one / log(10),
+        wrong=Message("lab.wrong.decimal_logarithm"),
     )
-    yield compare_printed(run, "lab.collect.epsilon_of_one_report", line["one"], one)
+    yield compare_printed(
+        run, "lab.collect.epsilon_of_one_report", line["one"], one, kind="program"
+    )
     percent = 100 * float(line["mean_error"]) / int(counts.sum())
     yield compare_printed(
         run, "lab.collect.percent_error_100_mean_error_users", line["percent"], percent
@@ -253,10 +261,5 @@ def _times() -> Iterator[Row]:
     each = [1e3 * float(line["server_ms"]) / int(line["users"]) for line in lines]
     run = Message("lab.collect.rappor_the_published_servers_time")
     cell = Message("lab.collect.largest_over_smallest_microseconds_a_report")
-    yield Row(
-        run,
-        cell,
-        Message("lab.collect.at_most_1_1"),
-        max(each) / min(each),
-        max(each) / min(each) <= 1.1,
-    )
+    linear = at_most(1.1, Message("lab.tolerance.linear_time"))
+    yield compare(run, cell, 1.1, max(each) / min(each), linear, kind="theory")

@@ -21,9 +21,17 @@ from celosia.graphs.release import GraphRelease
 from celosia.graphs.run import publish
 from celosia.graphs.uncertain.entropy import recounted_failures
 from celosia.graphs.uncertain.graph import UncertainGraph
-from celosia.graphs.verification import contains, degree_anonymity, neighbourhood_anonymity
-from celosia.lab.findings import Row
-from celosia.lab.mechanisms.cells import compare_equal
+from celosia.graphs.verification import (
+    contains,
+    degree_anonymity,
+    neighbourhood_anonymity,
+    triangle_anonymity,
+)
+from celosia.lab.findings import Row, compare
+from celosia.lab.mechanisms.cells import comparing
+from celosia.lab.tolerance import at_least, at_most
+
+compare_equal, _ = comparing("promise")
 
 NETWORKS = {
     Message("lab.graphs.karate_club"): examples.karate,
@@ -52,8 +60,10 @@ def parameters(network: str) -> dict[str, dict[str, Any]]:
         "spectral-switch": amount,
         "k-degree": {"k": k},
         "vertex-addition": {"k": k},
+        "fuzzy-neighbourhood": {"k": 2},
         "k-neighbourhood": {"k": 2},
         "k-automorphism": {"k": 2},
+        "k-isomorphism": {"k": 2},
         "k-obfuscation": {"k": 2, "tolerance": TOLERANCE},
         "sangreea": {"k": k},
         "partition-search": {"k": k},
@@ -90,20 +100,15 @@ def _checked(network: str, kind: str) -> Iterator[Row]:
         back = made.renumbered(np.argsort(release.key))
         failing = recounted_failures(back, graph, k=options["k"]).size
         most = int(TOLERANCE * graph.order)
-        yield Row(
-            run, Message("lab.graphs.exposed_counted_apart_at_most"), most, failing, failing <= most
-        )
+        cell = Message("lab.graphs.exposed_counted_apart_at_most")
+        yield compare(run, cell, most, failing, at_most(most), kind="promise")
         return
+    assert isinstance(made, Graph)
     if release.key is not None:  # a private graph is new: no vertex of it is anybody
         yield from _kept(run, kind, graph, align_vertices(made, release.key))
     for name, reached in _levels(kind, made):
-        yield Row(
-            run,
-            Message("lab.graphs.at_least", name=name),
-            options["k"],
-            reached,
-            reached >= options["k"],
-        )
+        cell, k = Message("lab.graphs.at_least", name=name), options["k"]
+        yield compare(run, cell, k, reached, at_least(k), kind="promise")
 
 
 def _fakes(release: GraphRelease) -> int:
@@ -133,7 +138,10 @@ def _kept(run: str, kind: str, graph: Graph, made: Graph) -> Iterator[Row]:
 def _levels(kind: str, made: Graph) -> list[tuple[str, int]]:
     if kind in {"k-degree", "vertex-addition"}:
         return [(Message("lab.graphs.k_by_degree"), degree_anonymity(made))]
-    if kind in {"k-neighbourhood", "k-automorphism"}:
+    if kind == "fuzzy-neighbourhood":
+        reached = triangle_anonymity(made, tolerance=0.2).k
+        return [(Message("lab.graphs.k_by_triangles"), reached)]
+    if kind in {"k-neighbourhood", "k-automorphism", "k-isomorphism"}:
         return [(Message("lab.graphs.k_by_neighbourhood"), neighbourhood_anonymity(made).k)]
     return []
 

@@ -13,8 +13,9 @@ from celosia.graphs.generators import random_graph
 from celosia.graphs.graph import Graph
 from celosia.graphs.method import GraphMethod
 from celosia.graphs.perturbation.deletion import RandomPerturbation
-from celosia.lab.findings import Row
+from celosia.lab.findings import Row, compare
 from celosia.lab.mechanisms.cells import SIGMAS
+from celosia.lab.tolerance import Tolerance, at_least
 
 RUNS = 40
 """As many as were measured by others."""
@@ -36,20 +37,11 @@ def rows(progress: Progress) -> Iterator[Row]:
         # Both rates are of 40 runs; one more of each kind keeps the error of 0 and 1 above 0.
         share = (RUNS * stated + 1) / (RUNS + 2)
         error = sqrt(2 * share * (1 - share) / RUNS)
-        near = abs(found.rate - stated) <= SIGMAS * error
-        yield Row(
-            Message("lab.graphs.planted_accounts"),
-            Message("lab.graphs.recovered", cell=cell),
-            stated,
-            found.rate,
-            near,
-        )
+        run = Message("lab.graphs.planted_accounts")
+        why = Message("lab.tolerance.two_shares", sigmas=SIGMAS, runs=RUNS)
+        near = Tolerance(absolute=SIGMAS * error, why=why)
+        name = Message("lab.graphs.recovered", cell=cell)
+        yield compare(run, name, stated, found.rate, near, kind="simulation")
         if stated == 1.0:
-            rate = found.rate
-            yield Row(
-                Message("lab.graphs.planted_accounts"),
-                Message("lab.graphs.at_least_2", cell=cell),
-                0.9,
-                rate,
-                rate >= 0.9,
-            )
+            name = Message("lab.graphs.at_least_2", cell=cell)
+            yield compare(run, name, 0.9, found.rate, at_least(0.9), kind="theory")

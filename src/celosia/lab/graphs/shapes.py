@@ -28,11 +28,13 @@ from celosia.graphs.verification import (
     neighbourhood_anonymity,
 )
 from celosia.graphs.verification import neighbourhood_classes as checked_classes
-from celosia.lab.findings import Row
+from celosia.lab.findings import Kind, Row
 from celosia.lab.graphs.figure_graphs import figure_10, in_words, name_groups
 from celosia.lab.graphs.publication import FINGERPRINTS, REFINEMENT
 from celosia.lab.masking.equivalence_classes import format_groups
-from celosia.lab.mechanisms.cells import compare_equal
+from celosia.lab.mechanisms.cells import comparing
+
+compare_equal, _ = comparing("program")
 
 
 def rows(progress: Progress = silent) -> list[Row]:
@@ -71,7 +73,9 @@ def _dan() -> Iterator[Row]:
     degrees = dict(zip(names, graph.degrees.tolist(), strict=True))
     stated = {"Dan": 4, "Joe": 4, "Amy": 2, "Bob": 2, "Eva": 2, "Tim": 2, "Lis": 2}
     for name, number in {**stated, "Tom": 1, "Ann": 1}.items():
-        yield compare_equal(run, Message("lab.graphs.degree_of", name=name), number, degrees[name])
+        kind: Kind | None = None if name == "Dan" else "program"
+        cell = Message("lab.graphs.degree_of", name=name)
+        yield compare_equal(run, cell, number, degrees[name], kind=kind)
     yield compare_equal(run, "lab.graphs.k_by_degree", 2, degree_anonymity(graph))
     found = checked_classes(graph)
     called = sorted(sorted(names[vertex] for vertex in group) for group in found)
@@ -113,6 +117,7 @@ def _primitives() -> Iterator[Row]:
             Message("lab.graphs.degrees_that_a_changes", kind=_PRIMITIVES[kind]),
             stated,
             changed,
+            kind=None,
         )
         yield compare_equal(
             run, Message("lab.graphs.edges_after_a", kind=_PRIMITIVES[kind]), 12, after.size
@@ -120,7 +125,14 @@ def _primitives() -> Iterator[Row]:
         if changed:
             moving.append(kind)
     cell = Message("lab.graphs.which_ones_change_degrees_not_rotation")
-    yield compare_equal(run, cell, "add-delete rotation", in_words(moving))
+    yield compare_equal(
+        run,
+        cell,
+        "add-delete rotation",
+        in_words(moving),
+        printed=_PRIMITIVES["rotation"],
+        wrong=Message("lab.wrong.only_a_switch_keeps_degrees"),
+    )
 
 
 def _candidates() -> Iterator[Row]:

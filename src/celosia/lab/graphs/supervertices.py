@@ -17,7 +17,9 @@ from celosia.graphs.generalisation.verification import agrees
 from celosia.graphs.graph import Graph
 from celosia.lab.findings import Row
 from celosia.lab.graphs.figure_graphs import in_words, name_groups
-from celosia.lab.mechanisms.cells import compare_equal, compare_printed
+from celosia.lab.mechanisms.cells import comparing
+
+compare_equal, compare_printed = comparing("program")
 
 
 def rows(progress: Progress = silent) -> list[Row]:

@@ -17,9 +17,12 @@ from celosia.graphs.uncertain import entropy
 from celosia.graphs.uncertain.graph import UncertainGraph
 from celosia.graphs.uncertain.method import KObfuscation
 from celosia.graphs.uncertain.statistics import expected_statistics, sampled_statistics
-from celosia.lab.findings import Row
+from celosia.lab.findings import Row, compare
 from celosia.lab.graphs.publication import DEGREE_CHANCES, DEGREE_ENTROPIES
-from celosia.lab.mechanisms.cells import SIGMAS, compare_equal, compare_printed
+from celosia.lab.mechanisms.cells import SIGMAS, comparing
+from celosia.lab.tolerance import at_most
+
+compare_equal, compare_printed = comparing("program")
 
 WORLDS = 400
 
@@ -145,7 +148,8 @@ def _generated() -> Iterator[Row]:
     club = examples.karate()
     made = KObfuscation(k=5, tolerance=0.1).apply(club, rng=Seeded(11)).graph
     failing = entropy.recounted_failures(made, club, k=5).size
-    yield Row(run, Message("lab.graphs.exposed_counted_apart_at_most"), 3, failing, failing <= 3)
+    cell = Message("lab.graphs.exposed_counted_apart_at_most")
+    yield compare(run, cell, 3, failing, at_most(3), kind="promise")
     inside = bool(((made.probabilities >= 0) & (made.probabilities <= 1)).all())
     yield compare_equal(run, "lab.graphs.all_chances_are_in_0_1", "yes", "yes" if inside else "no")
     yield compare_equal(run, "lab.graphs.pairs_with_a_chance", 2 * club.size, made.size)
@@ -153,4 +157,5 @@ def _generated() -> Iterator[Row]:
     spread = float(np.sqrt((made.probabilities * (1 - made.probabilities)).sum()))
     off = abs(world.size - made.expected_edges)
     cell = Message("lab.graphs.edges_of_a_world_in_deviations")
-    yield Row(run, cell, SIGMAS, off / spread, off <= SIGMAS * spread)
+    rule = at_most(SIGMAS, Message("lab.tolerance.deviations", sigmas=SIGMAS))
+    yield compare(run, cell, SIGMAS, off / spread, rule, kind="theory")

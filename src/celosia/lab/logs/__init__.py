@@ -10,5 +10,6 @@ STUDIES = family(
     Part("sets"),
     Part("addresses"),
     Part("searches"),
+    Part("audits"),
 )
 """The whole and its parts."""

@@ -10,7 +10,7 @@ from celosia import datasets
 from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step
 from celosia.core.randomness import Seeded
-from celosia.lab.findings import Row
+from celosia.lab.findings import Row, compare
 from celosia.lab.tolerance import Tolerance
 from celosia.logs import transactions_of
 from celosia.logs.attacks import known_items
@@ -30,9 +30,9 @@ KEYS = {
 }  # fmt: skip
 """Keys named at epsilon 1, delta 1e-5, by keys a person and mechanism."""
 
-_SHARE = Tolerance(relative=0.1)
-_UNICITY = Tolerance(absolute=0.03)
-_KEYS = Tolerance(relative=0.2, absolute=4)
+_SHARE = Tolerance(relative=0.1, why=Message("lab.tolerance.logs_differ"))
+_UNICITY = Tolerance(absolute=0.03, why=Message("lab.tolerance.logs_differ"))
+_KEYS = Tolerance(relative=0.2, absolute=4, why=Message("lab.tolerance.one_log"))
 
 
 def rows(progress: Progress) -> Iterable[Row]:
@@ -45,18 +45,17 @@ def rows(progress: Progress) -> Iterable[Row]:
     for place, (k, (queries, share)) in enumerate(THRESHOLDS.items()):
         kept = float(np.mean([table[place].queries for table in tables]))
         part = float(np.mean([table[place].records for table in tables]))
-        yield Row(f"k={k}", "queries kept", queries, kept, _SHARE.matches(queries, kept))
-        yield Row(f"k={k}", "share of records", share, part, _SHARE.matches(share, part))
+        yield compare(f"k={k}", "queries kept", queries, kept, _SHARE, kind="simulation")
+        yield compare(f"k={k}", "share of records", share, part, _SHARE, kind="simulation")
     sets = [transactions_of(log) for log in logs]
-    for items, published in KNOWN.items():
+    for items, share in KNOWN.items():
         found = float(
             np.mean([known_items(each, items=items, rng=Seeded(1)).share_exposed for each in sets])
         )
-        matches = _UNICITY.matches(published, found)
-        yield Row(f"{items} known", "share singled out", published, found, matches)
+        run = f"{items} known"
+        yield compare(run, "share singled out", share, found, _UNICITY, kind="simulation")
     for row in plan(logs[0], epsilon=1, delta=1e-5, runs=3, progress=progress):
         if (row.per_person, row.method) not in KEYS:
             continue  # the rounds of DP-SIPS have no published figures for this log
-        published = KEYS[row.per_person, row.method]
-        matches = _KEYS.matches(published, row.keys)
-        yield Row(f"m={row.per_person}", f"keys, {row.method}", published, row.keys, matches)
+        run, keys = f"m={row.per_person}", KEYS[row.per_person, row.method]
+        yield compare(run, f"keys, {row.method}", keys, row.keys, _KEYS, kind="simulation")

@@ -15,7 +15,8 @@ from celosia.core.errors import InputError
 from celosia.core.messages import Message
 from celosia.core.methods import PlainValues
 from celosia.core.progress import Progress, Step
-from celosia.lab.findings import Row
+from celosia.lab.findings import Row, compare
+from celosia.lab.tolerance import Tolerance, at_most
 from celosia.tables.masking.microaggregation.multivariate import mdav_groups, refined_groups
 from celosia.tables.masking.microaggregation.scale import information_loss
 
@@ -48,17 +49,12 @@ def rows(progress: Progress, *, path: Path | None) -> Iterator[Row]:
         progress(Step(Message("lab.masking.grouping", name=name), done, len(PUBLISHED)))
         for found in losses(tables[name], list(published)):
             run, loss = f"{name}, k={found.k}", published[found.k]
-            near = abs(found.mdav - loss) < 0.01
-            yield Row(run, Message("lab.masking.loss_of_mdav"), loss, found.mdav, near)
+            near = Tolerance(absolute=0.01, why=Message("lab.tolerance.ties_of_mdav"))
+            cell = Message("lab.masking.loss_of_mdav")
+            yield compare(run, cell, loss, found.mdav, near)
             most = GAINS.get(found.k, 1.0) * loss
-            below = found.refined <= most
-            yield Row(
-                run,
-                Message("lab.masking.loss_of_refined_mdav_at_most"),
-                round(most, 4),
-                found.refined,
-                below,
-            )
+            cell = Message("lab.masking.loss_of_refined_mdav_at_most")
+            yield compare(run, cell, round(most, 4), found.refined, at_most(most), kind="promise")
 
 
 def _table(folder: Path, name: str, shape: tuple[int, int]) -> NDArray[np.float64]:

@@ -10,12 +10,15 @@ import polars as pl
 from celosia.core.messages import Message
 from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Seeded
-from celosia.lab.findings import Row
+from celosia.lab.findings import Row, compare
 from celosia.lab.masking import publication
 from celosia.lab.masking.equivalence_classes import EquivalenceClasses
 from celosia.lab.masking.medical import apply_method
-from celosia.lab.mechanisms.cells import compare_equal, compare_printed
+from celosia.lab.mechanisms.cells import comparing
+from celosia.lab.tolerance import Tolerance, at_most
 from celosia.tables.masking import Microaggregation, Noise, RankSwap, Recoding, TopBottom
+
+compare_equal, compare_printed = comparing("program")
 
 JOBS = ("Back-End developer", "Front-End developer")
 
@@ -31,8 +34,8 @@ def _classes() -> Iterator[Row]:
         ("Fig. 2.3", publication.DIVERSIFIED, 2),
     ):
         crowds = EquivalenceClasses.of(frame, ("age", "zip"), "disease")
-        yield compare_equal(run, "k", 3, crowds.k)
-        yield compare_equal(run, "lab.masking.distinct_l", least, min(crowds.distinct))
+        yield compare_equal(run, "k", 3, crowds.k, kind=None)
+        yield compare_equal(run, "lab.masking.distinct_l", least, min(crowds.distinct), kind=None)
 
 
 def _coding() -> Iterator[Row]:
@@ -46,7 +49,11 @@ def _coding() -> Iterator[Row]:
     tree = {"method": "tree", "tree": {"Software developer": list(JOBS)}}
     jobs = apply_method(Recoding(hierarchy=tree), leaves, "job")["job"]
     yield compare_equal(
-        run, "lab.masking.both_developers", "Software developer", " ".join(sorted(set(jobs)))
+        run,
+        "lab.masking.both_developers",
+        "Software developer",
+        " ".join(sorted(set(jobs))),
+        kind=None,
     )
     numbers = pl.DataFrame({"n": [15, 4]})
     yield compare_equal(
@@ -54,6 +61,7 @@ def _coding() -> Iterator[Row]:
         "lab.masking.15_with_the_top_10",
         ">10",
         apply_method(TopBottom(top=10), numbers, "n")["n"][0],
+        kind=None,
     )
     yield compare_equal(
         run,
@@ -71,6 +79,7 @@ def _averages() -> Iterator[Row]:
             Message("lab.masking.salary_of_row", place=place + 1),
             mean,
             float(found[place]),
+            kind=None,
         )
 
 
@@ -78,17 +87,21 @@ def _swaps() -> Iterator[Row]:
     """Every value has one partner within reach, so nothing is left to chance."""
     run = Message("lab.masking.swapping_within_20_of_the_range")
     low, high = publication.TEMPERATURE_RANGE
-    yield compare_equal(run, "lab.masking.largest_difference", 0.54, 0.2 * (high - low))
+    yield compare_equal(run, "lab.masking.largest_difference", 0.54, 0.2 * (high - low), kind=None)
     frame = pl.DataFrame({"t": publication.TEMPERATURES})
     by_value = RankSwap(range_percent=20, value_range=publication.TEMPERATURE_RANGE)
     found = apply_method(by_value, frame, "t")["t"].to_numpy()
     yield compare_equal(
-        run, "lab.masking.temperatures", _listed(publication.SWAPPED_TEMPERATURES), _listed(found)
+        run,
+        "lab.masking.temperatures",
+        _listed(publication.SWAPPED_TEMPERATURES),
+        _listed(found),
+        kind=None,
     )
     apart = float(np.abs(found - np.array(publication.TEMPERATURES)).max())
-    yield Row(
-        run, Message("lab.masking.a_value_moves_by_at_most"), 0.54, apart, apart <= 0.54 + 1e-12
-    )
+    cell = Message("lab.masking.a_value_moves_by_at_most")
+    most = at_most(0.54 + 1e-12, Message("lab.tolerance.floats"))
+    yield compare(run, cell, 0.54, apart, most, kind="promise")
     by_rank = apply_method(RankSwap(percent=20), frame, "t")["t"].to_list()
     yield compare_equal(
         run,
@@ -103,7 +116,12 @@ def _noise() -> Iterator[Row]:
     run = Message("lab.masking.noise_on_weights_alpha_0_1")
     weights, noise = np.array(publication.WEIGHTS), np.array(publication.PRINTED_NOISE)
     yield compare_printed(
-        run, "lab.masking.variance_of_the_weights_in_print", "221.82", float(weights.var())
+        run,
+        "lab.masking.variance_of_the_weights_in_print",
+        "221.82",
+        float(weights.var()),
+        printed=221.81,
+        wrong=Message("lab.wrong.cut_digit"),
     )
     frame = pl.DataFrame({"weight": publication.WEIGHTS})
     facts = Noise(alpha=0.1).apply(frame, ["weight"], rng=Seeded(1)).facts
@@ -118,11 +136,15 @@ def _noise() -> Iterator[Row]:
     ):
         total = float(((noise / scale) ** 2).sum())
         yield compare_equal(run, cell, fits, "yes" if 0.3 < total < 24 else "no")
-    lost = weights + noise - np.array(publication.NOISY_WEIGHTS)
-    cut = bool(((lost > -0.006) & (lost < 0.106)).all())
-    yield compare_equal(
-        run, "lab.masking.printed_sums_cut_to_a_tenth", "yes", "yes" if cut else "no"
-    )
+    drawn = Message("lab.not_run.drawn")
+    yield Row(run, Message("lab.masking.noise_as_printed"), _listed(noise), None, not_run=drawn)
+    for place, printed in enumerate(publication.NOISY_WEIGHTS):
+        words = Message("lab.masking.weight_of_row", place=place + 1)
+        total = float(weights[place] + noise[place])
+        cut = Tolerance(
+            least=printed - 0.006, most=printed + 0.106, why=Message("lab.tolerance.cut_sums")
+        )
+        yield compare(run, words, printed, total, cut)
 
 
 def _listed(values: object) -> str:

@@ -18,9 +18,11 @@ from celosia.core.progress import Progress
 from celosia.core.randomness import Seeded
 from celosia.lab.findings import Row
 from celosia.lab.mechanisms.broken import BrokenFloatLaplace
-from celosia.lab.mechanisms.cells import compare_equal, compare_printed
+from celosia.lab.mechanisms.cells import comparing
 from celosia.mechanisms import Geometric, Laplace
 from celosia.mechanisms.sparse.analysis import difference_tail
+
+compare_equal, compare_printed = comparing("program")
 
 TRIES = 400_000
 LATTICE = 2.0**-54

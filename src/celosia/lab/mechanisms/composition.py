@@ -27,8 +27,10 @@ from celosia.core.messages import Message
 from celosia.core.neighbours import ADD_REMOVE, CHANGE_ONE
 from celosia.core.progress import Progress
 from celosia.lab.findings import Row
-from celosia.lab.mechanisms.cells import compare_equal, compare_printed
+from celosia.lab.mechanisms.cells import comparing
 from celosia.mechanisms import Laplace, RandomisedResponse, laplace_bound, laplace_failure
+
+compare_equal, compare_printed = comparing("program")
 
 TOTALS = (
     (100, 0.1, 1e-5, "5.8502", 10),
@@ -105,10 +107,22 @@ def _example() -> Iterator[Row]:
 
     root = advanced_inverse(MANY, 1.0, slack=SLACK)
     yield compare_printed(
-        run, "lab.mechanisms.total_at_1_801_the_thesis", "1.0143473", total(1 / 801)
+        run,
+        "lab.mechanisms.total_at_1_801_the_thesis",
+        "1.0143473",
+        total(1 / 801),
+        printed=1,
+        wrong=Message("lab.wrong.share_of_801"),
     )
     yield compare_printed(run, "lab.mechanisms.the_most_that_each_may_cost", "0.00123104", root)
-    yield compare_printed(run, "lab.mechanisms.1_over_that", "812.32", 1 / root)
+    yield compare_printed(
+        run,
+        "lab.mechanisms.1_over_that",
+        "812.32",
+        1 / root,
+        printed=801,
+        wrong=Message("lab.wrong.share_of_801"),
+    )
     yield compare_printed(run, "lab.mechanisms.total_at_1_813", "0.99915", total(1 / 813))
     corollary = advanced_corollary(MANY, 1.0, slack=SLACK)
     yield compare_equal(run, "lab.mechanisms.1_over_the_corollarys", 1600.0, 1 / corollary)
@@ -138,10 +152,12 @@ def _responses() -> Iterator[Row]:
     run = Message("lab.mechanisms.randomised_response_two_coins")
     coins = RandomisedResponse.two_coins()
     transition = coins.transition
-    yield compare_printed(run, "lab.mechanisms.epsilon", "1.0986123", coins.epsilon)
-    yield compare_equal(run, "lab.mechanisms.chance_of_the_truth", 0.75, float(transition[1, 1]))
+    yield compare_printed(run, "lab.mechanisms.epsilon", "1.0986123", coins.epsilon, kind=None)
     yield compare_equal(
-        run, "lab.mechanisms.chance_of_the_other_answer", 0.25, float(transition[0, 1])
+        run, "lab.mechanisms.chance_of_the_truth", 0.75, float(transition[1, 1]), kind=None
+    )
+    yield compare_equal(
+        run, "lab.mechanisms.chance_of_the_other_answer", 0.25, float(transition[0, 1]), kind=None
     )
     answers = list(product((0, 1), repeat=3))
 
@@ -169,7 +185,7 @@ def _histogram() -> Iterator[Row]:
     run = Message("lab.mechanisms.10_000_first_names_epsilon_1")
     bound = laplace_bound(1, size=10_000, failure=0.05)
     words = Message("lab.mechanisms.error_with_95_the_thesis_prints")
-    yield compare_printed(run, words, "12.2", bound)
+    yield compare_printed(run, words, "12.2", bound, kind=None)
     yield compare_printed(run, "lab.mechanisms.the_same_with_all_digits", "12.2060726", bound)
     yield compare_printed(
         run, "lab.mechanisms.exact_failure", ".0487707", laplace_failure(1, bound, size=10_000)

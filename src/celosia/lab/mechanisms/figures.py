@@ -148,7 +148,7 @@ def _density(x: float, centre: float, scale: float) -> float:
 
 def _computed(findings: Findings, run: str) -> dict[str, float]:
     rows: Sequence[Row] = findings.by_run()[run]
-    return {row.cell: float(row.computed) for row in rows}
+    return {row.cell: row.number for row in rows}
 
 
 def _caption(values: dict[str, float]) -> str:

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
-from math import log, sqrt
+from math import e, log, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,10 +32,12 @@ from celosia.lab.mechanisms.broken import (
     BrokenNoisyCountMean,
     BrokenResampledMean,
 )
-from celosia.lab.mechanisms.cells import compare_equal, compare_printed
+from celosia.lab.mechanisms.cells import comparing
 from celosia.mechanisms import DiscreteLaplace, ExponentialMean, NormalisedMean, SumCountMean
 from celosia.mechanisms.statistics.bounded_grid import exact_sum
 from celosia.mechanisms.statistics.mean import RatioMean
+
+compare_equal, compare_printed = comparing("program")
 
 
 def broken_averages() -> Iterator[Row]:
@@ -70,6 +72,8 @@ def _resampled() -> Iterator[Row]:
             Message("lab.mechanisms.ratio_at_1_n", copies=copies, slip=slip),
             text,
             first / second,
+            printed=2 * e if slip else None,
+            wrong=Message("lab.wrong.density_of_a_quotient") if slip else "",
         )
     broken = BrokenResampledMean()
     first, second = broken.chances
@@ -198,7 +202,9 @@ def _compare(setting: MeanSetting, errors: Sequence[MeanError]) -> Iterator[Row]
         # The published number and ours were each drawn so many times. The exponential mechanism
         # has no chance in it here; what its draws had when it was published is known all the same.
         chance = error.deviation * sqrt((1 if method == EXPONENTIAL else 2) / DRAWS)
-        yield compare_printed(setting.name, method, text, error.mean, error=chance)
+        yield compare_printed(
+            setting.name, method, text, error.mean, error=chance, kind="simulation"
+        )
 
 
 def _ratios(measured: Sequence[Sequence[MeanError]]) -> Iterator[Row]:
@@ -214,7 +220,9 @@ def _ratios(measured: Sequence[Sequence[MeanError]]) -> Iterator[Row]:
         )
         for name, text, error in zip(names, texts, kept, strict=True):
             chance = error.deviation / unit / sqrt(DRAWS)
-            yield compare_printed(run, name, text, error.mean / unit, error=chance)
+            yield compare_printed(
+                run, name, text, error.mean / unit, error=chance, kind="simulation"
+            )
 
 
 def _measure(setting: MeanSetting, rng: Source) -> list[MeanError]:

@@ -17,9 +17,11 @@ from celosia.core.messages import Message
 from celosia.core.progress import Progress
 from celosia.lab.findings import Row
 from celosia.lab.mechanisms.broken import BrokenNoisyMax
-from celosia.lab.mechanisms.cells import compare_equal, compare_printed
+from celosia.lab.mechanisms.cells import comparing
 from celosia.mechanisms import Exponential, Grid, NoisyMax, PermuteAndFlip
 from celosia.mechanisms.sparse.analysis import above_threshold_error, difference_tail
+
+compare_equal, compare_printed = comparing("program")
 
 SCORES = [0, 1, 2]
 FINE = Grid(Fraction(1, 4096))
@@ -120,6 +122,8 @@ def _auction() -> Iterator[Row]:
                 Message("lab.mechanisms.revenue_at", price=price, note=note),
                 float(revenue),
                 float(earned),
+                printed=3 if note else None,
+                wrong=Message("lab.wrong.four_bidders") if note else "",
             )
 
 
@@ -134,7 +138,8 @@ def _errors() -> Iterator[Row]:
             run, "lab.mechanisms.error_of_the_exponential_mechanism", chosen, selected
         )
         less = "yes" if selected < threshold / 8 else "no"
-        yield compare_equal(run, "lab.mechanisms.less_than_an_eighth_the_thesis", "yes", less)
+        words = "lab.mechanisms.less_than_an_eighth_the_thesis"
+        yield compare_equal(run, words, "yes", less, kind=None)
         grid = Grid(Fraction(1, 2**12))
         scores = [-selected] * (queries - 1) + [selected]
         missed = 1 - float(Exponential(epsilon=1, grid=grid).probabilities(scores)[-1])

@@ -12,10 +12,12 @@ from math import log, sqrt
 from celosia.core.messages import Message
 from celosia.core.progress import Progress
 from celosia.lab.findings import Row
-from celosia.lab.mechanisms.cells import compare_equal, compare_printed
+from celosia.lab.mechanisms.cells import comparing
 from celosia.lab.mechanisms.sparse_variants import variants
 from celosia.mechanisms import AboveThreshold, NumericSparse, Sparse, SparseVector
 from celosia.mechanisms.sparse import analysis, scales
+
+compare_equal, compare_printed = comparing("program")
 
 DEVIATIONS = (
     (1, False, None, "5.89"),
@@ -33,8 +35,8 @@ DEVIATIONS = (
 )
 """Positives, whether monotone, the split (None: the best), and the standard deviation.
 
-The last one was printed as 282.8, which leaves out the noise of the threshold: the root of 2 (200^2
-+ 2^2) is 282.857.
+The last one was at first computed as 282.8, which leaves out the noise of the threshold: the root
+of 2 (200^2 + 2^2) is 282.857.
 """
 
 SHARES = (
@@ -169,10 +171,12 @@ def _least(positives: int, *, monotone: bool) -> Iterator[Row]:
         Message("lab.mechanisms.c_best_split_by_search", positives=positives),
         f"{formula:.4f}",
         float(best.x),
+        kind="theory",
     )
     yield compare_equal(
         run,
         Message("lab.mechanisms.c_2_1_split_3", positives=positives),
         2 * (1 + formula) ** 3,
         float(best.fun),
+        kind="theory",
     )

@@ -18,11 +18,13 @@ from celosia.lab.mechanisms.broken import (
     BrokenSparseRoth,
     BrokenSparseStoddard,
 )
-from celosia.lab.mechanisms.cells import compare_equal, compare_printed
+from celosia.lab.mechanisms.cells import comparing
 from celosia.mechanisms import ABOVE, BELOW, AboveThreshold, Sparse, SparseVector
 from celosia.mechanisms.sparse import exact_probabilities
 from celosia.mechanisms.sparse.analysis import log_pattern, pattern_loss
 from celosia.mechanisms.sparse.base import SparseMechanism
+
+compare_equal, compare_printed = comparing("program")
 
 LONG = 100
 """Answers below from which the loss is at its limit to all printed digits."""
@@ -56,7 +58,11 @@ def _private() -> Iterator[Row]:
             for lowered in (-1.0, 0.0, 1.0)
         )
         yield compare_printed(
-            run, Message("lab.mechanisms.true_level_c", positives=positives), "1.0000", most
+            run,
+            Message("lab.mechanisms.true_level_c", positives=positives),
+            "1.0000",
+            most,
+            kind=None,
         )
     run = Message("lab.mechanisms.a_2_epsilon_1")
     pattern = ([False] * LONG + [True]) * 2
@@ -65,7 +71,8 @@ def _private() -> Iterator[Row]:
         log_pattern(answers, pattern, threshold_scale=4, query_scale=8, redraw=True)
         for answers in ([0.0] * len(pattern), neighbour)
     )
-    yield compare_printed(run, "lab.mechanisms.true_level_c_2", "1.0000", first - second)
+    words = "lab.mechanisms.true_level_c_2"
+    yield compare_printed(run, words, "1.0000", first - second, kind=None)
     run = Message("lab.mechanisms.ours_exact_noise_epsilon_1")
     yield compare_printed(run, "AboveThreshold", "1.0000", _own(AboveThreshold(1.0, threshold=0)))
     one = SparseVector(1.0, threshold=0, positives=2, split=1)
@@ -127,6 +134,7 @@ def _lee_clifton() -> Iterator[Row]:
             Message("lab.mechanisms.true_level_1_6c_4_c", positives=positives),
             (1 + 6 * positives) / 4,
             loss,
+            kind=None,
         )
         loss = worst_loss(threshold, query, positives=positives, length=LONG, lowered=0.0)
         words = Message("lab.mechanisms.monotone_queries_1_3c_4_c", positives=positives)

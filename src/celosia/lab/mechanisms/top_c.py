@@ -20,9 +20,11 @@ from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step
 from celosia.core.randomness import Seeded, Source
 from celosia.lab.findings import Row
-from celosia.lab.mechanisms.cells import compare_printed
+from celosia.lab.mechanisms.cells import comparing
 from celosia.mechanisms import Sparse, SparseVector, TopSelection
 from celosia.mechanisms.sparse import SparseMechanism
+
+_, compare_printed = comparing("simulation")
 
 Indices = NDArray[np.int64]
 

@@ -14,7 +14,7 @@ from celosia.lab.study import Part, family
 
 STUDIES = family(
     "sparql",
-    Part("sensitivities"),
+    Part("sensitivities", figures=figures.averages),
     Part("by-hand", ("small_graphs",)),
     Part("defects"),
     Part("answers", figures=figures.errors, has_graph=True),

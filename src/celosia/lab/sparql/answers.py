@@ -14,7 +14,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial, reduce
-from math import inf, log
+from math import inf, isinf, log
 from typing import Any
 
 from celosia.core.errors import QueryRefused
@@ -22,8 +22,8 @@ from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step
 from celosia.core.randomness import Seeded
 from celosia.datasets.watdiv import watdiv
-from celosia.lab.findings import Row
-from celosia.lab.mechanisms.cells import compare_equal
+from celosia.lab.findings import Row, compare
+from celosia.lab.mechanisms.cells import comparing
 from celosia.lab.sparql.original_analysis import compat_scale
 from celosia.lab.sparql.shop import (
     Private,
@@ -33,6 +33,7 @@ from celosia.lab.sparql.shop import (
     shop_queries,
     store_triples,
 )
+from celosia.lab.tolerance import Cell, Tolerance
 from celosia.mechanisms.noise import DiscreteLaplace
 from celosia.queries.bounds.growth import Growth
 from celosia.queries.bounds.noise import smooth_noise, smooth_scale
@@ -40,6 +41,8 @@ from celosia.queries.bounds.smooth_sensitivity import choose_beta, smooth
 from celosia.queries.planning import Plan
 from celosia.queries.rdf.store_loader import check_parser
 from celosia.queries.results import execute_plan
+
+compare_equal, _ = comparing("program")
 
 TRIPLES = 20_000
 EPSILONS = (0.01, 0.1, 1.0)
@@ -125,7 +128,7 @@ class _AnswerRows:
 
     def smoothed(self, method: str, growth: Growth | str) -> Iterator[Row]:
         if isinstance(growth, str):
-            yield Row(self.run, Message("lab.sparql.bound", method=method), "-", growth, True)
+            yield self._told(Message("lab.sparql.bound", method=method), growth)
             return
         bound = smooth(growth, beta=choose_beta(self.epsilon, DELTA)).bound
         if not bound:
@@ -142,18 +145,14 @@ class _AnswerRows:
         ((row, bounds),) = execute_plan(plan, ask, rng=self.rng).table(CONFIDENCE)
         (value,), (ends,) = row.values(), bounds.values()
         low, high = ends if ends is not None else (-inf, inf)
-        held = low <= self.exact <= high
-        yield Row(
-            self.run, Message("lab.sparql.private", method=method), self.exact, float(value), held
+        found = float(value)
+        # The interval holds the truth if the answer is no farther from it than its ends are.
+        near = Tolerance(
+            least=None if isinf(high) else self.exact - (float(high) - found),
+            most=None if isinf(low) else self.exact + (found - float(low)),
+            why=Message("lab.tolerance.interval", confidence=CONFIDENCE),
         )
-        off = abs(float(value) - self.exact)
-        yield Row(
-            self.run,
-            Message("lab.sparql.error", method=method),
-            Message("lab.sparql.in_its_interval"),
-            off,
-            held,
-        )
+        yield from self._compared(method, found, near)
         parts = reduce(
             lambda first, second: Message("lab.joined.semicolon", first=first, second=second),
             [
@@ -161,25 +160,24 @@ class _AnswerRows:
                 for part in plan.parts
             ],
         )
-        yield Row(self.run, Message("lab.sparql.bound", method=method), "-", parts, True)
+        yield self._told(Message("lab.sparql.bound", method=method), parts)
 
     def _rows(self, method: str, noise: int, bound: float | str, reach: float) -> Iterator[Row]:
-        held = abs(noise) <= reach + 1  # one more, because noise is whole
-        yield Row(
-            self.run,
-            Message("lab.sparql.private", method=method),
-            self.exact,
-            self.exact + noise,
-            held,
+        # One more, because noise is whole.
+        why = Message("lab.tolerance.laplace_chance", chance=1 - CONFIDENCE)
+        yield from self._compared(
+            method, self.exact + noise, Tolerance(absolute=reach + 1, why=why)
         )
-        yield Row(
-            self.run,
-            Message("lab.sparql.error", method=method),
-            Message("lab.sparql.at_most", reach=reach),
-            abs(noise),
-            held,
-        )
-        yield Row(self.run, Message("lab.sparql.bound", method=method), "-", bound, True)
+        yield self._told(Message("lab.sparql.bound", method=method), bound)
+
+    def _compared(self, method: str, answer: float, near: Tolerance) -> Iterator[Row]:
+        cell = Message("lab.sparql.private", method=method)
+        yield compare(self.run, cell, self.exact, answer, near, kind="program")
+        yield self._told(Message("lab.sparql.error", method=method), abs(answer - self.exact))
+
+    def _told(self, cell: str, value: Cell) -> Row:
+        """What is shown beside an answer, and compared with nothing."""
+        return Row(self.run, cell, None, value, not_run=Message("lab.not_run.told"))
 
 
 def _of_entities(shop: Shop, each: ShopQuery) -> Growth | str:

@@ -14,11 +14,12 @@ from math import exp, log
 from celosia.core.messages import Message
 from celosia.core.progress import Progress
 from celosia.core.randomness import Seeded
-from celosia.lab.findings import Row
-from celosia.lab.mechanisms.cells import compare_equal, compare_printed
+from celosia.lab.findings import Row, compare
+from celosia.lab.mechanisms.cells import comparing
 from celosia.lab.sparql import graphs
 from celosia.lab.sparql.original_analysis import patterns
 from celosia.lab.sparql.small_graphs import bound
+from celosia.lab.tolerance import at_least
 from celosia.queries.bounds.growth import Growth, Leaf, largest, product
 from celosia.queries.bounds.noise import smooth_noise
 from celosia.queries.bounds.smooth_sensitivity import choose_beta, smooth
@@ -26,6 +27,8 @@ from celosia.queries.bounds.star_schema import star_bound
 from celosia.queries.planning import make_plan
 from celosia.queries.request import QueryRequest
 from celosia.queries.sparql import compile as compiled
+
+compare_equal, compare_printed = comparing("program")
 
 EPSILON, DELTA = 0.1, 1e-8
 STAR = graphs.graph("e p a b c", "e q a b c d")
@@ -65,13 +68,8 @@ def _one_of_two() -> Iterator[Row]:
     )
     yield compare_equal(run, "lab.sparql.its_smooth_bound", 1000, int(kept.bound))
     ratio = float(whole.bound / kept.bound)
-    yield Row(
-        run,
-        Message("lab.sparql.true_smooth_bound_over_it"),
-        Message("lab.sparql.above_1000"),
-        ratio,
-        ratio > 1000,
-    )
+    cell = Message("lab.sparql.true_smooth_bound_over_it")
+    yield compare(run, cell, 1000, ratio, at_least(1000), kind="program")
 
 
 def _format_growth(growth: Growth) -> str:
@@ -137,13 +135,8 @@ def _one_beta() -> Iterator[Row]:
     at_one = smooth(growth, beta=choose_beta(1, DELTA)).bound
     at_tenth = smooth(growth, beta=choose_beta(EPSILON, DELTA)).bound
     ratio = float(at_tenth / at_one)
-    yield Row(
-        run,
-        Message("lab.sparql.bound_at_0_1_over_that"),
-        Message("lab.sparql.above_50"),
-        ratio,
-        ratio > 50,
-    )
+    cell = Message("lab.sparql.bound_at_0_1_over_that")
+    yield compare(run, cell, 50, ratio, at_least(50), kind="program")
 
 
 def _stars() -> Iterator[Row]:
@@ -173,13 +166,8 @@ def _floats() -> Iterator[Row]:
     kinds = ", ".join(sorted({type(each).__name__ for each in noise}))
     yield compare_equal(run, "lab.sparql.what_our_noise_is_made_of", "int", kinds)
     gaps = sum(float(each) != each for each in noise)
-    yield Row(
-        run,
-        Message("lab.sparql.draws_of_ours_that_no_double"),
-        Message("lab.sparql.at_least_45_of_50"),
-        gaps,
-        gaps >= 45,
-    )
+    cell = Message("lab.sparql.draws_of_ours_that_no_double")
+    yield compare(run, cell, 45, gaps, at_least(45), kind="program")
 
 
 def _delta() -> Iterator[Row]:

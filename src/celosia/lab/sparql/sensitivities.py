@@ -15,8 +15,8 @@ from math import exp, sqrt
 from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step
 from celosia.datasets.watdiv import QUERIES
-from celosia.lab.findings import Row
-from celosia.lab.mechanisms.cells import compare_equal, compare_printed
+from celosia.lab.findings import Row, compare
+from celosia.lab.mechanisms.cells import comparing
 from celosia.lab.sparql import publication
 from celosia.lab.sparql.graphs import policy_of, sparql_of
 from celosia.lab.sparql.oracle import corrected_sensitivity
@@ -28,6 +28,7 @@ from celosia.lab.sparql.original_analysis import (
     patterns,
 )
 from celosia.lab.sql.flex import flex_beta
+from celosia.lab.tolerance import Tolerance, at_most
 from celosia.queries.algebra import Question
 from celosia.queries.bounds.elastic_sensitivity import ElasticSensitivity, elastic_sensitivity
 from celosia.queries.bounds.facts import DeclaredFacts
@@ -36,12 +37,30 @@ from celosia.queries.bounds.stability import Rule
 from celosia.queries.policy import Policy
 from celosia.queries.sparql import compile as compiled
 
+compare_equal, compare_printed = comparing("program")
+
 AVERAGED = 1000
 """About as many answers are behind each printed average."""
 FAR = 4.0
 """Standard errors beyond which an average does not belong to so many answers of its scale."""
 UNLIKELY = "F1, F2, F3, L3, L5, S2, S3, S5"
 """Averages that are farther off for some epsilon: fewer answers are behind them, or others."""
+TOO_FAR = frozenset(
+    {
+        ("F1", 0.1),
+        ("F1", 0.01),
+        ("F2", 1.0),
+        ("F3", 1.0),
+        ("L3", 0.01),
+        ("L5", 1.0),
+        ("S2", 0.1),
+        ("S3", 0.1),
+        ("S5", 0.1),
+        ("S5", 0.01),
+        ("S5", 1.0),
+    }
+)
+"""The same with their epsilons: these averages are shown to be wrong."""
 IMPOSSIBLE = 1e-6
 """A chance at which one answer cannot be meant."""
 
@@ -87,7 +106,12 @@ def _broken(name: str) -> Iterator[Row]:
     given, frequency = patterns(QUERIES[name].pattern), list_frequencies(publication.FREQUENCIES)
     found = compat_sensitivity(given, frequency)
     yield compare_equal(
-        run, "lab.sparql.sensitivity_as_printed_broken_analysis", known.printed, found
+        run,
+        "lab.sparql.sensitivity_as_printed_broken_analysis",
+        known.printed,
+        found,
+        kind=None,
+        wrong=Message("lab.wrong.broken_analysis"),
     )
     found = compat_sensitivity(given, frequency, distance=0)
     yield compare_equal(run, "lab.sparql.broken_analysis_at_distance_0", known.at_0, found)
@@ -120,14 +144,9 @@ def _corrected(name: str) -> Iterator[Row]:
             plain,
         )
     ours = bound(name, rule="tight")
-    at_most = max(known.capped)
-    yield Row(
-        run,
-        Message("lab.sparql.our_bound_over_all_orders_distance"),
-        Message("lab.sparql.at_most_2", at_most=at_most),
-        int(ours.at(1)),
-        ours.at(1) <= at_most,
-    )
+    most_at_1 = max(known.capped)
+    cell = Message("lab.sparql.our_bound_over_all_orders_distance")
+    yield compare(run, cell, most_at_1, int(ours.at(1)), at_most(most_at_1), kind="program")
     for epsilon, (text, distance) in zip((0.1, 1.0), known.smooth, strict=True):
         most = smooth(in_order.growth, beta=_beta(epsilon))
         yield compare_printed(
@@ -158,6 +177,7 @@ def _scales(name: str) -> Iterator[Row]:
 def _consistency() -> Iterator[Row]:
     """An average of n answers has a standard error of sqrt(2 / n) scales."""
     run = Message("lab.sparql.averages_as_printed")
+    yield from _averages(run)
     settings = [(name, epsilon) for name in publication.ANSWERS for epsilon in publication.EPSILONS]
     far = [each for each in settings if distance_in_scales(*each) > FAR * sqrt(2 / AVERAGED)]
     names = ", ".join(dict.fromkeys(name for name, _ in far))
@@ -180,10 +200,37 @@ def _consistency() -> Iterator[Row]:
     yield compare_printed(run, "lab.sparql.f2_at_epsilon_1_scales_from", "14.4", found)
 
 
+def _averages(run: str) -> Iterator[Row]:
+    """Every printed average, beside the original that it was printed with."""
+    for name, known in publication.ANSWERS.items():
+        printed = Message("lab.sparql.original_as_printed", name=name)
+        graph = Message("lab.not_run.other_graph")
+        yield Row(run, printed, known.original, None, not_run=graph)
+        for epsilon, private in zip(publication.EPSILONS, known.private, strict=True):
+            scale = compat_scale(publication.SENSITIVITIES[name].printed, epsilon=epsilon)
+            far = (name, epsilon) in TOO_FAR
+            near = Tolerance(
+                absolute=FAR * sqrt(2 / AVERAGED) * scale,
+                refuted=far,
+                why=Message("lab.tolerance.mean_of_answers", far=FAR, averaged=AVERAGED),
+            )
+            original = original_of(name, epsilon)
+            cell = Message("lab.sparql.average_as_printed", name=name, epsilon=epsilon)
+            wrong = Message("lab.wrong.average_too_far") if far else ""
+            yield compare(run, cell, private, original, near, wrong=wrong)
+
+
+def original_of(name: str, epsilon: float) -> float:
+    """The count that was printed beside a private average."""
+    if (name, epsilon) == ("F2", 1.0):
+        return publication.OTHER_ORIGINAL
+    return publication.ANSWERS[name].original
+
+
 def distance_in_scales(name: str, epsilon: float) -> float:
     """How far a printed average is from its original, in scales of the noise of one answer."""
     known, place = publication.ANSWERS[name], publication.EPSILONS.index(epsilon)
-    original = publication.OTHER_ORIGINAL if (name, epsilon) == ("F2", 1.0) else known.original
+    original = original_of(name, epsilon)
     scale = compat_scale(publication.SENSITIVITIES[name].printed, epsilon=epsilon)
     return abs(known.private[place] - original) / scale
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step
-from celosia.lab.findings import Row
-from celosia.lab.mechanisms.cells import compare_equal
+from celosia.lab.findings import Row, compare
+from celosia.lab.mechanisms.cells import comparing
 from celosia.lab.sparql.graphs import (
     EXAMPLE,
     Graph,
@@ -26,11 +26,14 @@ from celosia.lab.sparql.graphs import (
     sparql_of,
 )
 from celosia.lab.sparql.original_analysis import compat_sensitivity, patterns
+from celosia.lab.tolerance import Tolerance
 from celosia.queries.bounds.elastic_sensitivity import ElasticSensitivity, elastic_sensitivity
 from celosia.queries.bounds.facts import DeclaredFacts
 from celosia.queries.bounds.stability import Rule
 from celosia.queries.rdf.store_loader import check_parser
 from celosia.queries.sparql import compile as compiled
+
+compare_equal, _ = comparing("program")
 
 STAFF = graph(
     "emp1 given Heidi",
@@ -127,14 +130,10 @@ def _one(case: Case) -> Iterator[Row]:
             run, Message("lab.sparql.corrected_bound_at_distance", distance=distance), number, found
         )
     ours = int(bound(case.pattern, case.facts, rule="tight").at(0))
-    within = case.local <= ours <= case.bounds[0]
-    yield Row(
-        run,
-        Message("lab.sparql.our_bound_over_all_orders"),
-        Message("lab.sparql.to", local=case.local, bounds=case.bounds[0]),
-        ours,
-        within,
-    )
+    why = Message("lab.tolerance.true_to_published_bound")
+    limits = Tolerance(least=case.local, most=case.bounds[0], why=why)
+    cell = Message("lab.sparql.our_bound_over_all_orders")
+    yield compare(run, cell, case.bounds[0], ours, limits, kind="program")
     for distance, number in enumerate(case.broken or ()):
         known = compat_sensitivity(given, most_frequent(case.facts), distance=distance)
         yield compare_equal(

@@ -22,13 +22,16 @@ from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step
 from celosia.core.randomness import Seeded
 from celosia.datasets import Shop, tpch
-from celosia.lab.findings import Row
-from celosia.lab.mechanisms.cells import SIGMAS, compare_equal
+from celosia.lab.findings import Row, compare
+from celosia.lab.mechanisms.cells import SIGMAS, comparing
 from celosia.lab.sql.shop import EPSILON, MOST, JoinQuery, query, run_queries, save_shop
+from celosia.lab.tolerance import Tolerance, at_least, at_most
 from celosia.queries.bounds.noise import smooth_scale
 from celosia.queries.bounds.r2t import R2T
 from celosia.queries.bounds.smooth_sensitivity import SmoothBound
 from celosia.queries.vault import Vault
+
+compare_equal, _ = comparing("theory")
 
 SCALE = 0.1
 RUNS = 400
@@ -86,54 +89,47 @@ def _errors(query: JoinQuery, rng: Seeded) -> Iterator[Row]:
     within = 2 * r2t.penalties[max(levels)]
     held = sum(-within <= each <= 0 for each in lower) / RUNS
     least = 1 - r2t.failure - SIGMAS * sqrt(r2t.failure * (1 - r2t.failure) / RUNS)
-    yield Row(
-        run,
-        METHODS["r2t"],
-        Message("lab.sql.at_most", within=within / exact),
-        published,
-        published <= within / exact,
-    )
-    yield Row(
-        run,
-        Message("lab.sql.race_to_the_top_answers_within"),
-        Message("lab.sql.at_least", least=least),
-        held,
-        held >= least,
-    )
+    most = at_most(within / exact, Message("lab.tolerance.two_penalties"))
+    yield compare(run, METHODS["r2t"], within / exact, published, most, kind="theory")
+    cell = Message("lab.sql.race_to_the_top_answers_within")
+    enough = at_least(least, Message("lab.tolerance.share_of_runs", sigmas=SIGMAS, runs=RUNS))
+    yield compare(run, cell, 1 - r2t.failure, held, enough, kind="theory")
     for method, found in (
         ("unpenalised", values),
         ("r2t_cap", query.r2t_cap_errors(RUNS, rng)),
         ("chosen", query.chosen_cap_errors(RUNS, rng)),
     ):
+        nearer = at_most(published, Message("lab.tolerance.no_worse_than_r2t"))
         error = median_error(found, exact)
-        yield Row(
-            run,
-            METHODS[method],
-            Message("lab.sql.at_most_2", published=published),
-            error,
-            error <= published,
-        )
+        yield compare(run, METHODS[method], published, error, nearer, kind="simulation")
 
 
 def _as_predicted(run: str, cell: str, scale: float, errors: Sequence[float], exact: int) -> Row:
     expected, found = scale * log(2) / exact, median_error(errors, exact)
     # Half a step more, because noise is whole.
     reach = (SIGMAS * scale / sqrt(len(errors)) + 0.5) / exact
-    return Row(run, cell, expected, found, abs(found - expected) <= reach)
+    why = Message("lab.tolerance.median_of_noise", sigmas=SIGMAS, runs=len(errors))
+    return compare(run, cell, expected, found, Tolerance(absolute=reach, why=why), kind="theory")
 
 
 def _by_vault(known: Sequence[Row], path: Path) -> Iterator[Row]:
     """What anybody gets who asks: the planner's own choice, in an interval that holds the truth."""
-    exact = {row.run: row.published for row in known if row.cell == "exact answer"}
+    exact = {row.run: row.expected for row in known if row.cell == "exact answer"}
     questions = [(joins, distinct) for joins in (1, 2, 3, 4) for distinct in (False, True)]
     with Vault.open(path, rng=Seeded(708)) as vault:
         for run, (joins, distinct) in zip(exact, questions, strict=True):
             answer = vault.sql(query(joins, distinct=distinct), epsilon=EPSILON)
             interval = answer.interval(CONFIDENCE)
-            truth = int(exact[run])
-            held = interval is not None and interval[0] <= truth <= interval[1]
+            truth = int(exact[run] or 0)
             cell = Message("lab.sql.answer_of_the_vault_in_an", confidence=CONFIDENCE)
-            yield Row(run, cell, truth, answer.value, held)
+            low, high = (truth, truth) if interval is None else interval
+            # The interval holds the truth if the answer is no farther from it than its ends are.
+            near = Tolerance(
+                least=truth - (high - answer.value),
+                most=truth + (answer.value - low),
+                why=Message("lab.tolerance.interval", confidence=CONFIDENCE),
+            )
+            yield compare(run, cell, truth, answer.value, near, kind="theory")
 
 
 def _scale(bound: SmoothBound) -> float:

@@ -18,11 +18,12 @@ from numpy.typing import NDArray
 from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step
 from celosia.core.randomness import Seeded, Source
-from celosia.lab.findings import Row
+from celosia.lab.findings import Row, compare
 from celosia.lab.mechanisms.cells import SIGMAS, compare_printed
 from celosia.lab.sql.flex import thesis_sensitivity
 from celosia.lab.sql.publication import BOUNDS, DEVIATIONS, TRUTH, Setting, column
 from celosia.lab.sql.sensitivities import run_name
+from celosia.lab.tolerance import Tolerance, at_most
 from celosia.queries.bounds.noise import wide_laplace
 
 Floats = NDArray[np.float64]
@@ -62,21 +63,32 @@ def _one(setting: Setting, scale: float, ours: Floats) -> Iterator[Row]:
     run, values = run_name(*setting), np.array(column(*setting), dtype=np.float64)
     far = float(np.abs(values - TRUTH).mean())
     mean, shift = DEVIATIONS[setting]
-    yield compare_printed(run, "lab.sql.mean_distance_of_the_ten_printed", mean, far)
     yield compare_printed(
-        run, "lab.sql.distance_of_their_mean", shift, float(abs(values.mean() - TRUTH))
+        run, "lab.sql.mean_distance_of_the_ten_printed", mean, far, kind="program"
     )
-    theirs, mine = far / scale, float(np.abs(ours[:10]).mean()) / scale
-    fits = LEAST <= theirs <= MOST and LEAST <= mine <= MOST
-    yield Row(run, Message("lab.sql.mean_distance_over_the_scale_printed"), theirs, mine, fits)
+    off = float(abs(values.mean() - TRUTH))
+    yield compare_printed(run, "lab.sql.distance_of_their_mean", shift, off, kind="program")
+    reach = ceil(scale) * log(1 / CHANCE)
+    why = Message("lab.tolerance.laplace", sigmas=SIGMAS)
+    for place, value in enumerate(column(*setting), start=1):
+        cell = Message("lab.sql.printed_answer_beside_the_truth", place=place)
+        yield compare(run, cell, value, TRUTH, Tolerance(absolute=reach, why=why))
+    usual = Tolerance(least=LEAST, most=MOST, why=Message("lab.tolerance.ten_draws"))
+    for name, draws_of in (
+        ("lab.sql.mean_distance_over_the_scale_printed", values - TRUTH),
+        ("lab.sql.mean_distance_over_the_scale_ours", ours[:10]),
+    ):
+        size = float(np.abs(draws_of).mean()) / scale
+        yield compare(run, name, 1.0, size, usual, kind="theory")
 
 
 def together(scales: Mapping[Setting, float]) -> Iterator[Row]:
     """The 120 printed answers against Laplace noise of given scales."""
     run, standard = Message("lab.sql.all_120_answers_over_their_scales"), printed_over(scales)
     size = float(np.abs(standard).mean())
-    near = abs(size - 1) <= SIGMAS / sqrt(standard.size)
-    yield Row(run, Message("lab.sql.mean_distance"), 1.0, size, near)
+    why = Message("lab.tolerance.mean_of_draws", sigmas=SIGMAS, draws=standard.size)
+    near = Tolerance(absolute=SIGMAS / sqrt(standard.size), why=why)
+    yield compare(run, "lab.sql.mean_distance", 1.0, size, near, kind="theory")
     ordered = np.sort(standard)
     law = np.where(ordered < 0, np.exp(-np.abs(ordered)) / 2, 1 - np.exp(-np.abs(ordered)) / 2)
     steps = np.arange(ordered.size + 1) / ordered.size
@@ -85,10 +97,10 @@ def together(scales: Mapping[Setting, float]) -> Iterator[Row]:
     yield _at_most(
         run, Message("lab.sql.distance_of_the_distribution_from_laplaces"), limit, distance
     )
+    why = Message("lab.tolerance.fair_coin", sigmas=SIGMAS)
+    fair = Tolerance(absolute=SIGMAS * sqrt(30), why=why)
     above = int((standard > 0).sum())
-    # Of a fair coin, 60 +- sqrt(30).
-    fair = abs(above - 60) <= SIGMAS * sqrt(30)
-    yield Row(run, Message("lab.sql.answers_above_the_truth_of_60"), 60, above, fair)
+    yield compare(run, "lab.sql.answers_above_the_truth_of_60", 60, above, fair, kind="theory")
 
 
 def _against(scales: Mapping[Setting, float], ours: Floats) -> Iterator[Row]:
@@ -117,4 +129,5 @@ def printed_over(scales: Mapping[Setting, float]) -> Floats:
 
 
 def _at_most(run: str, cell: str, limit: float, computed: float) -> Row:
-    return Row(run, cell, Message("lab.sql.at_most_3", limit=limit), computed, computed <= limit)
+    rule = at_most(limit, Message("lab.tolerance.distance_of_distributions", sigmas=SIGMAS))
+    return compare(run, cell, limit, computed, rule, kind="theory")

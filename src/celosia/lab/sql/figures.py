@@ -35,14 +35,41 @@ def published(findings: Findings, progress: Progress) -> Sequence[Block]:
     words = say("lab.sql.relative_errors_of_the_printed_answers")
     last = series[say("lab.sql.epsilon", epsilon=1.0)][-1]
     more = say("lab.sql.at_epsilon_1_and_four_joins", words=words, last=last)
-    return [Heading(say("lab.sql.published_answers")), Figure(drawing, words, more)]
+    return [
+        Heading(say("lab.sql.published_answers")),
+        Figure(drawing, words, more),
+        _distances_of_means(),
+    ]
+
+
+def _distances_of_means() -> Figure:
+    """Figure 13: how far the mean of ten printed answers is from the truth."""
+    series = {
+        say("lab.sql.epsilon", epsilon=epsilon): [
+            float(DEVIATIONS[epsilon, joins][1]) for joins in JOINS
+        ]
+        for epsilon in (0.01, 0.1, 1.0)
+    }
+    words = say("lab.sql.figure_13")
+    drawing = figures.lines(
+        JOINS,
+        series,
+        title=words,
+        x_label=say("lab.axis.joins"),
+        y_label=say("lab.sql.orders"),
+        log=True,
+    )
+    listed = "; ".join(
+        f"{name}: {', '.join(f'{each:g}' for each in heights)}" for name, heights in series.items()
+    )
+    return Figure(drawing, words, say("lab.collect.values_listed", words=words, listed=listed))
 
 
 def ours(findings: Findings, progress: Progress) -> Sequence[Block]:
     """The median relative error of each way to answer the plain counts."""
     progress(Step(Message("lab.sql.drawing_our_errors"), 0))
     found = {
-        (row.run, row.cell): float(row.computed)
+        (row.run, row.cell): row.number
         for row in findings.rows
         if row.cell in answers.METHODS.values()
     }

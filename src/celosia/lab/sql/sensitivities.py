@@ -13,13 +13,15 @@ from math import log
 from celosia.core.messages import Message
 from celosia.core.progress import Progress
 from celosia.lab.findings import Row
-from celosia.lab.mechanisms.cells import compare_equal, compare_printed
+from celosia.lab.mechanisms.cells import comparing
 from celosia.lab.sql import flex
 from celosia.lab.sql.publication import BOUNDS, SENSITIVITIES, TRUTH
 from celosia.queries.algebra import Aggregate, Column, Join, Keys, Question, Relation, Scan
 from celosia.queries.bounds.elastic_sensitivity import elastic_sensitivity
 from celosia.queries.bounds.growth import Growth
 from celosia.queries.bounds.smooth_sensitivity import choose_beta, gamma_quantile, smooth
+
+compare_equal, compare_printed = comparing("program")
 
 
 def run_name(epsilon: float, joins: int) -> str:
@@ -43,7 +45,10 @@ def _printed() -> Iterator[Row]:
     )
     for joins, text in SENSITIVITIES.items():
         found, _ = flex.thesis_sensitivity(joins, epsilon=0.1)
-        yield compare_printed(run, Message("lab.sql.joins", joins=joins), text, found)
+        wrong = Message("lab.wrong.one_line_an_order") if joins > 1 else ""
+        yield compare_printed(
+            run, Message("lab.sql.joins", joins=joins), text, found, kind=None, wrong=wrong
+        )
 
 
 def _twelve() -> Iterator[Row]:

@@ -14,12 +14,15 @@ from itertools import product
 from celosia.core.messages import Message
 from celosia.core.neighbours import CHANGE_ONE
 from celosia.core.progress import Progress
-from celosia.lab.findings import Row
-from celosia.lab.mechanisms.cells import compare_equal
+from celosia.lab.findings import Row, compare
+from celosia.lab.mechanisms.cells import comparing
 from celosia.lab.sql.flex import FlexFacts
+from celosia.lab.tolerance import Tolerance
 from celosia.queries.algebra import Aggregate, Column, Join, Question, Relation, Scan
 from celosia.queries.bounds.elastic_sensitivity import elastic_sensitivity
 from celosia.queries.bounds.stability import Rule
+
+compare_equal, _ = comparing("program")
 
 Pair = tuple[int, int]
 Tables = dict[str, tuple[Pair, ...]]
@@ -82,10 +85,10 @@ def _one(case: Case) -> Iterator[Row]:
             number,
             found,
         )
-    ours = bound(case, 0, "tight")
-    between = case.added <= ours <= case.bounds[0]
-    limits = Message("lab.sql.to", added=case.added, bounds=case.bounds[0])
-    yield Row(run, Message("lab.sql.our_bound_at_distance_0"), limits, ours, between)
+    why = Message("lab.tolerance.true_to_published_bound")
+    limits = Tolerance(least=case.added, most=case.bounds[0], why=why)
+    cell, ours = Message("lab.sql.our_bound_at_distance_0"), bound(case, 0, "tight")
+    yield compare(run, cell, case.bounds[0], ours, limits, kind="program")
 
 
 def count_rows(case: Case, tables: Tables) -> int:

@@ -30,7 +30,7 @@ _study = partial(declared, absolute=LOSS.absolute, relative=RATIO.relative)
 
 STUDIES = (
     *(
-        _study(name, partial(reproduce, "published.csv", start), figures=sweeps)
+        _study(name, partial(reproduce, "published.csv", start, None), figures=sweeps)
         for name, start in (
             ("tables", ""),
             ("tables/k-anonymity", "k="),
@@ -38,7 +38,7 @@ STUDIES = (
             ("tables/t-closeness", "t="),
         )
     ),
-    _study("tables/reference", partial(reproduce, "reference.csv", "")),
+    _study("tables/reference", partial(reproduce, "reference.csv", "", "program")),
     declared("tables/strangers", _strangers),
 )
 """The whole, its parts, the reference runs, and tables nobody here wrote."""

@@ -15,8 +15,8 @@ from celosia.assess.utility import aggregates
 from celosia.core.errors import PrivacyError, PrivacyWarning
 from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step
-from celosia.lab.findings import Row
-from celosia.lab.tables.runs import NONE, Run, matches, runs
+from celosia.lab.findings import Kind, Row, compare
+from celosia.lab.tables.runs import NONE, Run, runs, tolerance_of
 from celosia.lab.tables.setting import QUASI_IDENTIFIERS, published_schema
 from celosia.lab.tolerance import Cell
 from celosia.tables import Hierarchy, Schema, TableRelease, publish
@@ -79,8 +79,12 @@ def _column_loss(labels: pl.Series, hierarchy: Hierarchy) -> float:
     return math.floor((leaves - raw) / (total - raw) * 1e10) / 1e10
 
 
-def reproduce(file: str, start: str, path: Path | None, progress: Progress) -> list[Row]:
+def reproduce(
+    file: str, start: str, kind: Kind | None, path: Path | None, progress: Progress
+) -> list[Row]:
     """Compute the cells of all runs in a file whose names begin with `start`.
+
+    `kind` says where the cells of the file come from; None if they were published.
 
     Raises:
         InputError: CEL-D003 to CEL-D006, the census rows cannot be found or are other rows.
@@ -96,7 +100,7 @@ def reproduce(file: str, start: str, path: Path | None, progress: Progress) -> l
         watch = _within(
             Step(Message("lab.tables.running", name=run.name), done, len(wanted)), progress
         )
-        found += _compare(run, _compute(run, rows, schema, hierarchies, watch))
+        found += _compare(run, _compute(run, rows, schema, hierarchies, watch), kind)
     progress(Step(Message("lab.study.comparing"), len(wanted), len(wanted)))
     return found
 
@@ -135,7 +139,10 @@ def _compute(
     return cells_of(release, hierarchies)
 
 
-def _compare(run: Run, computed: Mapping[str, Cell]) -> Iterator[Row]:
-    for cell, published in run.cells.items():
+def _compare(run: Run, computed: Mapping[str, Cell], kind: Kind | None) -> Iterator[Row]:
+    for cell, stated in run.cells.items():
         value = computed.get(cell, NONE)
-        yield Row(run.name, cell, published, value, matches(cell, published, value))
+        yield compare(run.name, cell, stated, value, tolerance_of(cell), kind=kind)
+    if run.seconds is not None:
+        cell, reason = Message("lab.tables.seconds"), Message("lab.not_run.time")
+        yield Row(run.name, cell, run.seconds, None, not_run=reason)

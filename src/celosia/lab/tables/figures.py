@@ -73,7 +73,7 @@ def _chart(title: str, parameter: str, rows: Sequence[Row]) -> Figure:
         percent=percent,
     )
     values = ", ".join(say("lab.tables.at", published=row.published, run=row.run) for row in rows)
-    agree = sum(row.matches for row in rows)
+    agree = sum(row.matches is True for row in rows)
     return Figure(
         drawing,
         say(
@@ -92,8 +92,10 @@ def _chart(title: str, parameter: str, rows: Sequence[Row]) -> Figure:
     )
 
 
-def _height(cell: Cell, percent: bool) -> float:
+def _height(cell: Cell | None, percent: bool) -> float:
     """Where a cell is drawn; a label by its lower limit, and 0 for what names no number."""
+    if cell is None:
+        return 0.0
     if isinstance(cell, str):
         limits = limits_of(cell)
         return 0.0 if limits is None else float(limits[0])

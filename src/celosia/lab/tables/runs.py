@@ -17,10 +17,10 @@ from celosia.tables import (
     model_from_text,
 )
 
-LOSS = Tolerance(absolute=1e-5)
+LOSS = Tolerance(absolute=1e-5, why=Message("lab.tolerance.short_floats"))
 """Percentage points: some losses were printed from 32-bit floats."""
 
-RATIO = Tolerance(relative=1e-9)
+RATIO = Tolerance(relative=1e-9, why=Message("lab.tolerance.floats"))
 """Risks and averages were printed from 64-bit floats, whose last digit depends on the formula."""
 
 TOLERANCES = {
@@ -62,7 +62,7 @@ _CELLS = {
 }
 """The columns of the files, which are named in English."""
 
-_SETTINGS = ("run", "models", "suppression")
+_SETTINGS = ("run", "models", "suppression", "seconds")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +74,8 @@ class Run:
     suppression: float
     """The largest share of the records that may be suppressed; 1 for no limit."""
     cells: dict[str, Cell]
+    seconds: float | None = None
+    """How long it took, as it was published."""
 
 
 def runs(file: str) -> tuple[Run, ...]:
@@ -86,9 +88,9 @@ def runs(file: str) -> tuple[Run, ...]:
     return tuple(map(_run, csv.DictReader(text.splitlines())))
 
 
-def matches(cell: str, published: Cell, computed: Cell) -> bool:
-    """Whether a computed cell is the published one, by the tolerance of this cell."""
-    return TOLERANCES.get(cell, EXACT).matches(published, computed)
+def tolerance_of(cell: str) -> Tolerance:
+    """What may lie between a computed cell and the one it is compared with."""
+    return TOLERANCES.get(cell, EXACT)
 
 
 def _run(line: dict[str, str]) -> Run:
@@ -98,6 +100,7 @@ def _run(line: dict[str, str]) -> Run:
         name=_name(line["run"], models, suppression),
         models=models,
         suppression=suppression,
+        seconds=float(line["seconds"]) if "seconds" in line else None,
         cells={
             _CELLS[name]: _read(name, text)
             for name, text in line.items()

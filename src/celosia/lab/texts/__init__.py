@@ -13,5 +13,6 @@ STUDIES = family(
     Part("word-noise", ("word_noise",)),
     Part("pseudonyms"),
     Part("detection"),
+    Part("checks"),
 )
 """The whole and its parts."""

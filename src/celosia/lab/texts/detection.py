@@ -8,11 +8,13 @@ from celosia.core.messages import Message
 from celosia.core.progress import Progress, silent
 from celosia.datasets.notes import Notes, notes
 from celosia.lab.findings import Row
-from celosia.lab.mechanisms.cells import compare_equal
+from celosia.lab.mechanisms.cells import comparing
 from celosia.texts.detection import Facts, find
 from celosia.texts.detection.structure import kind_of_label
 from celosia.texts.documents import Language
 from celosia.texts.measures import DetectionMeasures, compare
+
+compare_equal, _ = comparing("promise")
 
 DOCUMENTS = 100
 _LANGUAGES: tuple[Language, ...] = ("en", "es")

@@ -8,7 +8,9 @@ from math import exp
 from celosia.core.messages import Message
 from celosia.core.progress import Progress, silent
 from celosia.lab.findings import Row
-from celosia.lab.mechanisms.cells import compare_equal, compare_printed
+from celosia.lab.mechanisms.cells import comparing
+
+compare_equal, compare_printed = comparing("theory")
 
 WORDS = 50_000
 APART = 1.2

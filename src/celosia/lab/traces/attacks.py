@@ -14,7 +14,8 @@ from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Seeded
 from celosia.datasets import city
-from celosia.lab.findings import Row
+from celosia.lab.findings import Row, compare
+from celosia.lab.tolerance import Tolerance, at_least
 from celosia.traces import PlanarLaplace, PublishOptions, Traces, publish
 from celosia.traces.attacks import AttackedTraces, ByAveraging, unicity_curve
 
@@ -30,6 +31,7 @@ MEASURED = {
 FRESH = (44.0, 35.0, 55.0)
 """Median error of the home in metres with fresh noise at every point: middle and bounds."""
 STICKY = 200.0
+SIX = Message("lab.tolerance.six_cities")
 
 
 def rows(progress: Progress = silent) -> Iterator[Row]:
@@ -46,15 +48,18 @@ def rows(progress: Progress = silent) -> Iterator[Row]:
         run = Message("lab.traces.unicity", cell=cell, hours=hours)
         for points, (mean, least, most) in zip((1, 2, 4), figures, strict=True):
             found = float(means[points - 1])
-            near = least <= found <= most
-            yield Row(run, Message("lab.traces.known", points=points), mean, round(found, 4), near)
+            near = Tolerance(least=least, most=most, why=SIX)
+            name = Message("lab.traces.known", points=points)
+            yield compare(run, name, mean, round(found, 4), near, kind="simulation")
     run = Message("lab.traces.averaging")
     middle, least, most = FRESH
     fresh = _home_error(cities[0], PlanarLaplace(4, 200, repeat="independent", draws=1000))
-    near = least <= fresh <= most
-    yield Row(run, Message("lab.traces.fresh"), middle, round(fresh, 1), near)
+    near = Tolerance(least=least, most=most, why=SIX)
+    name = Message("lab.traces.fresh")
+    yield compare(run, name, middle, round(fresh, 1), near, kind="simulation")
     sticky = _home_error(cities[0], PlanarLaplace(4, 200))
-    yield Row(run, Message("lab.traces.sticky"), STICKY, round(sticky, 1), sticky >= STICKY)
+    name = Message("lab.traces.sticky")
+    yield compare(run, name, STICKY, round(sticky, 1), at_least(STICKY), kind="theory")
 
 
 def _home_error(traces: Traces, method: PlanarLaplace) -> float:

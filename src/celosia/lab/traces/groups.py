@@ -8,7 +8,7 @@ from celosia.core.messages import Message
 from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Seeded
 from celosia.datasets import city
-from celosia.lab.findings import Row
+from celosia.lab.findings import Row, compare
 from celosia.lab.traces.tubes import tube
 from celosia.traces import (
     Glove,
@@ -39,6 +39,5 @@ def rows(progress: Progress = silent) -> Iterator[Row]:
     yield _yes_no(run, Message("lab.traces.tube"), "no", verify(frame, owners_of(samples)).holds(K))
 
 
-def _yes_no(run: str, cell: str, published: str, holds: bool) -> Row:
-    computed = "yes" if holds else "no"
-    return Row(run, cell, published, computed, computed == published)
+def _yes_no(run: str, cell: str, expected: str, holds: bool) -> Row:
+    return compare(run, cell, expected, "yes" if holds else "no", kind="promise")

@@ -10,7 +10,7 @@ import numpy as np
 
 from celosia.core.messages import Message
 from celosia.core.progress import Progress, silent
-from celosia.lab.findings import Row
+from celosia.lab.findings import Row, compare
 from celosia.lab.tolerance import Tolerance
 from celosia.traces.planar import (
     DiscretePlanarLaplace,
@@ -33,9 +33,9 @@ MAPS = {4: (145.66, 129.79, 125.70), 5: (169.23, 151.84, 145.35)}
 SHARES = (0.0866, 0.1092, 0.1375, 0.1733, 0.2183, 0.2751)
 
 
-def _row(run: str, cell: str, published: float, computed: float, absolute: float) -> Row:
-    near = Tolerance(absolute=absolute).matches(published, computed)
-    return Row(run, cell, published, round(computed, 6), near)
+def _row(run: str, cell: str, stated: float, computed: float, absolute: float) -> Row:
+    near = Tolerance(absolute=absolute, why=Message("lab.tolerance.last_digit"))
+    return compare(run, cell, stated, round(computed, 6), near, kind="program")
 
 
 def rows(progress: Progress = silent) -> Iterator[Row]:

@@ -1,0 +1,193 @@
+"""The figures of the study: those of the thesis, with theory or runs of ours beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.collect.count_mean.count_mean import CountMean
+from celosia.collect.count_mean.hadamard_count_mean import HadamardCountMean
+from celosia.core import figures
+from celosia.core.messages import Message, say
+from celosia.core.progress import Progress, Step
+from celosia.core.report import Block, Figure, Heading
+from celosia.lab.collect import count_mean, hadamard, publication, rappor
+from celosia.lab.collect.law import ErrorLaw
+from celosia.lab.findings import Findings, Row
+
+HASHES, WIDTH = 1024, 256
+"""Of the sketches of these figures."""
+SHOWN = 12
+"""Values that are drawn, the most common or the rarest."""
+
+Law = Callable[[float, publication.Counts], ErrorLaw]
+
+
+def sketches(findings: Findings, progress: Progress) -> Sequence[Block]:
+    """Figures 5.4 and 5.5 for the Count Mean Sketch."""
+
+    def law(epsilon: float, counts: publication.Counts) -> ErrorLaw:
+        made = CountMean(epsilon=epsilon, hashes=HASHES, width=WIDTH)
+        return count_mean.law(made, counts)
+
+    return _errors("PCMS", "count_mean_epsilon", "cms", law, progress)
+
+
+def hadamard_sketches(findings: Findings, progress: Progress) -> Sequence[Block]:
+    """The same for the Hadamard sketch, whose published errors are those of a fault."""
+
+    def law(epsilon: float, counts: publication.Counts) -> ErrorLaw:
+        made = HadamardCountMean(epsilon=epsilon, hashes=HASHES, width=WIDTH)
+        return hadamard.law(made, counts)
+
+    return _errors("PHCMS", "hadamard_epsilon", "hcms", law, progress)
+
+
+def _errors(name: str, table: str, column: str, law: Law, progress: Progress) -> list[Block]:
+    progress(Step(Message("lab.collect.drawing"), 0))
+    lines = publication.table(table)
+    epsilons = [float(line["epsilon"]) for line in lines]
+    theory = [law(each, publication.NORMAL_200).mean_error for each in epsilons]
+    errors = _lines(
+        epsilons,
+        ([float(line["mean_error"]) for line in lines], theory),
+        Message("lab.collect.figure_5_4", name=name),
+        Message("lab.axis.epsilon"),
+        Message("lab.collect.mean_error"),
+    )
+    users = publication.table("sketch_users")
+    sizes = [int(line["users"]) for line in users]
+    shares = [100 / size * law(4, publication.normal_counts(size)).mean_error for size in sizes]
+    percents = _lines(
+        sizes,
+        ([float(line[column]) for line in users], shares),
+        Message("lab.collect.figure_5_5", name=name),
+        Message("lab.collect.users"),
+        Message("lab.collect.percent_error"),
+    )
+    return [Heading(say("lab.collect.published_figures", name=name)), errors, percents]
+
+
+def puzzles(findings: Findings, progress: Progress) -> Sequence[Block]:
+    """Figures 5.6 and 5.8: times of dictionaries, and how many texts they hold."""
+    progress(Step(Message("lab.collect.drawing"), 0))
+    lines = publication.table("puzzle")
+    sizes = sorted({int(line["fragment_hashes"]) for line in lines})
+    times = [
+        [float(each["dictionary_s"]) for each in lines if int(each["fragment_hashes"]) == size]
+        for size in sizes
+    ]
+    drawn = [
+        _lines(
+            sizes,
+            ([sorted(each)[len(each) // 2] for each in times], None),
+            Message("lab.collect.figure_5_6"),
+            Message("lab.collect.fragment_hashes"),
+            Message("lab.collect.dictionary_s"),
+        )
+    ]
+    tops = publication.table("puzzle_top")
+    runs = findings.by_run()
+    ours = [
+        _texts_of(runs.get(Message("lab.collect.sfp_t", top=int(line["top"])), ())) for line in tops
+    ]
+    drawn.append(
+        _lines(
+            [int(line["top"]) for line in tops],
+            ([float(line["candidates"]) for line in tops], ours if all(ours) else None),
+            Message("lab.collect.figure_5_8"),
+            Message("lab.collect.pieces_kept"),
+            Message("lab.collect.texts"),
+            second=Message("lab.collect.a_run_of_ours"),
+        )
+    )
+    return [Heading(say("lab.collect.published_figures", name="SFP")), *drawn]
+
+
+def values(findings: Findings, progress: Progress) -> Sequence[Block]:
+    """Figures 5.9 and 5.10: what one run of RAPPOR estimates of common and of rare values."""
+    progress(Step(Message("lab.collect.drawing"), 0))
+    counts = publication.exponential_counts()
+    found = rappor.one_fit(counts)
+    most, last = range(SHOWN), range(len(counts) - SHOWN, len(counts))
+    return [
+        Heading(say("lab.collect.published_figures", name="RAPPOR")),
+        _values(most, counts, found, Message("lab.collect.figure_5_9")),
+        _values(last, counts, found, Message("lab.collect.figure_5_10")),
+    ]
+
+
+def _values(
+    shown: range, counts: publication.Counts, found: NDArray[np.float64], words: Message
+) -> Figure:
+    """Real and estimated counts of some values."""
+    estimates = [float(found[value]) for value in shown]
+    drawing = figures.bars(
+        [str(value) for value in shown],
+        {
+            say("lab.collect.real_counts"): [float(counts[value]) for value in shown],
+            say("lab.collect.a_run_of_ours"): estimates,
+        },
+        title=words,
+        y_label=say("lab.collect.users"),
+    )
+    listed = ", ".join(f"{each:,.0f}" for each in estimates)
+    return Figure(drawing, words, say("lab.collect.values_listed", words=words, listed=listed))
+
+
+def users(findings: Findings, progress: Progress) -> Sequence[Block]:
+    """The percentages of dBitFlip, by the number of users."""
+    from celosia.collect.numbers.dbitflip import DBitFlip
+    from celosia.lab.collect import dbitflip
+
+    progress(Step(Message("lab.collect.drawing"), 0))
+    lines = publication.table("dbitflip_users")
+    sizes = [int(line["users"]) for line in lines]
+    tables = [publication.normal_counts(size) for size in sizes]
+    laws = [dbitflip.law(DBitFlip(epsilon=1, buckets=each.size, bits=4), each) for each in tables]
+    shares = [100 / size * law.mean_error for size, law in zip(sizes, laws, strict=True)]
+    return [
+        Heading(say("lab.collect.published_figures", name="dBitFlip")),
+        _lines(
+            sizes,
+            ([float(line["percent"]) for line in lines], shares),
+            Message("lab.collect.errors_by_users", name="dBitFlip"),
+            Message("lab.collect.users"),
+            Message("lab.collect.percent_error"),
+        ),
+    ]
+
+
+def _lines(
+    places: Sequence[float],
+    heights: tuple[Sequence[float], Sequence[float] | None],
+    words: Message,
+    x: Message,
+    y: Message,
+    *,
+    second: Message | None = None,
+) -> Figure:
+    """Published numbers along an axis, and ours beside them, on logarithmic scales."""
+    published, ours = heights
+    name = str(second or Message("lab.kind.theory"))
+    series = {say("lab.report.published"): published}
+    if ours is not None:
+        series[name] = ours
+    drawing = figures.lines(
+        places, series, title=str(words), x_label=str(x), y_label=str(y), log=True, log_x=True
+    )
+    listed = ", ".join(f"{height:g}" for height in published)
+    return Figure(
+        drawing, str(words), say("lab.collect.values_listed", words=str(words), listed=listed)
+    )
+
+
+def _texts_of(rows: Sequence[Row]) -> float:
+    """How many texts a run of ours put together."""
+    cell = Message(
+        "lab.collect.texts_by_chance_256_t_256", who=Message("lab.collect.a_run_of_ours")
+    )
+    beside = Message("lab.collect.texts_of_the_published_run_beside")
+    return next((row.number for row in rows if row.cell in {cell, beside}), 0.0)
