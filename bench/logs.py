@@ -1,17 +1,25 @@
 """Logs and sets: prefix-preserving addresses, thresholds, k^m-anonymity and private keys.
 
-Rates and seconds on this machine beside the bars that they must pass. No peer runs beside them: the
-one that has k^m-anonymity, Amnesia, is a Java program that must be built by hand.
+Rates and seconds on this machine beside the bars that they must pass. yacryptopan, the peer for
+addresses, is installed in an environment of its own, and left out where it is not to be had; its
+pseudonyms must be ours. Amnesia, which has k^m-anonymity, is a Java program without a published
+build; OpenDP takes counts by key, and neither bounds persons nor reads a log.
 """
 
 from __future__ import annotations
 
+import json
+import subprocess
+from ipaddress import IPv4Address
+from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
+from bench._peers import peer
 from bench.timing import seconds
 from celosia import datasets
 from celosia.core.pseudonyms.crypto_pan import CryptoPan
@@ -20,11 +28,9 @@ from celosia.logs import Fields, KmAnonymity, SetContext, UserThreshold, publish
 from celosia.logs.private import GaussianKeys, KeyData
 from celosia.logs.sets.item_tree import ItemTree
 
-PEERS = {
-    "Amnesia (k^m)": "not run",  # a Java program without a published build, to be built by hand
-    "OpenDP (keys)": "not run",  # takes counts by key: it bounds no persons and reads no log
-    "yacryptopan 1.0.2": "not run",  # one address at a time; the specification measured 55,600/s
-}
+PINS = ("yacryptopan==1.0.2",)
+FEW = 20_000
+"""Addresses that the peer takes one by one."""
 LINES = 500_000
 """Lines of the access log that is read; the bar of 90 s is for 10 million."""
 
@@ -68,12 +74,40 @@ def run(*, rows: int = 1_000_000) -> dict[str, dict[str, Any]]:
         lambda: mechanism.release(data, rng=System()), repeat=1
     )
     bars[f"private keys of {pairs} pairs"] = 10.0
+    ratios = _beside_yacryptopan(pan, addresses[:FEW], taken)
     return {
         "measured": {name: round(value, 2) for name, value in taken.items()},
         "bars": bars,
-        "peers": PEERS,
-        "ratios": {f"{name} / bar": round(value / bars[name], 3) for name, value in taken.items()},
+        "ratios": {
+            **{f"{name} / bar": round(taken[name] / bar, 3) for name, bar in bars.items()},
+            **ratios,
+        },
     }
+
+
+def _beside_yacryptopan(
+    pan: CryptoPan, addresses: NDArray[np.uint32], taken: dict[str, float]
+) -> dict[str, float]:
+    """How many times as many addresses a second as the peer, which must say the same of each."""
+    python = peer("yacryptopan-1.0.2", PINS)
+    if python is None:
+        return {}
+    given = {"key": bytes(range(32)).hex(), "addresses": [_dotted(each) for each in addresses]}
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "addresses.json")
+        path.write_text(json.dumps(given), "utf-8")
+        script = str(Path(__file__).with_name("_yacryptopan.py"))
+        done = subprocess.run([str(python), script, str(path)], capture_output=True, check=True)
+    found = json.loads(done.stdout)
+    assert found["made"] == [_dotted(each) for each in pan.ipv4(addresses)]
+    theirs = len(addresses) / found["seconds"]
+    taken["yacryptopan, IPv4 addresses a second"] = theirs
+    ours = taken["Crypto-PAn, IPv4 addresses a second"]
+    return {"Crypto-PAn, ours / yacryptopan": round(ours / theirs, 1)}
+
+
+def _dotted(address: Any) -> str:
+    return str(IPv4Address(int(address)))
 
 
 def _write_access_log(path: str, lines: int) -> None:

@@ -75,6 +75,7 @@ MODULES = {
     "celosia.queries.policy": "queries-policy.md",
     "celosia.queries.sql": "queries-sql.md",
     "celosia.queries.service": "queries-service.md",
+    "celosia.queries.dbapi": "queries-dbapi.md",
     "celosia.engines": "engines.md",
     "celosia.datasets": "datasets.md",
     "celosia.lab": "lab.md",
@@ -138,6 +139,7 @@ REGISTRIES = {
     "Attacks on tables": ("celosia.assess.attacks.summary", "ATTACKS"),
     "Classifiers": ("celosia.assess.utility.learning", "CLASSIFIERS"),
     "Protocols for devices": ("celosia.collect.registry", "PROTOCOLS"),
+    "Secure aggregation": ("celosia.collect.secure.tasks", "TASKS"),
 }
 """Where the methods of each sort are listed: a mapping by name, or a function that returns one."""
 

@@ -74,5 +74,12 @@ class ByUnit(LoadScopeScheduling):  # type: ignore[misc]
             self._places = {name: place for place, name in enumerate(self.collection or ())}
         node.send_runtest_some([self._places[each] for each, done in unit.items() if not done])
 
+    def mark_test_complete(self, node: Any, item_index: int, duration: float = 0) -> None:
+        super().mark_test_complete(node, item_index, duration)
+        # The original counts after each test what is left of all units that a worker ever had.
+        units = self.assigned_work.get(node, {})
+        for scope in [each for each, unit in units.items() if all(unit.values())]:
+            del units[scope]
+
     def _split_scope(self, nodeid: str) -> str:
         return unit_of(nodeid.split("::", maxsplit=1)[0])

@@ -14,6 +14,7 @@ from celosia.accounting.ledger.store import Store
 from celosia.assess.utility import GradientBoosting
 from celosia.collect.collector.service import serve as collect
 from celosia.core.pseudonyms.crypto_pan import CryptoPan
+from celosia.core.signatures import make_key
 from celosia.datasets import city
 from celosia.engines.postgres import PostgresEngine
 from celosia.engines.postgres_tables import PostgresTables
@@ -59,6 +60,7 @@ USES: list[tuple[str, str, str, Callable[[], object]]] = [
     ("service", "httpx", "CEL-Q170", lambda: Client("https://vault.example", "token")),
     ("service", "uvicorn", "CEL-Q170", lambda: serve("policy.toml")),
     ("service", "uvicorn", "CEL-R083", lambda: collect("protocol.toml", folder="f")),
+    ("signatures", "cryptography", "CEL-I070", lambda: make_key(Path("house.key"))),
     ("spark", "pyspark", "CEL-E050", spark_session),
     ("spark", "pandas", "CEL-E050", spark_session),
     (

@@ -114,13 +114,14 @@ def test_the_naive_release_exposes_those_who_stand_out(run: Run, tmp_path: Path)
 def test_every_attack_can_be_run(run: Run) -> None:
     names = (
         *("degree", "refinement", "neighbourhood", "subgraph:edges=3", "hubs", "links"),
-        "propagation:seeds=5",
+        *("percolation:marks=2", "propagation:seeds=5"),
     )
     asked = [word for name in names for word in ("--attack", name)]
     command = ("graph", "attack", ORIGINAL[0], "safe.edges", *ORIGINAL[1:], "--key", "key.csv")
     data = run(*command, *asked, "--seed", 2, "--json").data()
     assert [each["name"].split()[0] for each in data] == [
-        *("degree", "refinement", "neighbourhood", "subgraph", "hub", "link", "propagation")
+        *("degree", "refinement", "neighbourhood", "subgraph", "hub", "link"),
+        *("percolation", "propagation"),
     ]
     assert data[0]["share_exposed"] == 0  # of a 5-degree anonymous graph
     assert data[-1]["seeds"] == 5
@@ -175,7 +176,10 @@ def test_a_graph_is_described_by_its_numbers(run: Run, tmp_path: Path) -> None:
 def test_the_methods_are_listed_with_their_parameters(run: Run) -> None:
     told = run("graph", "methods")
     assert told.code == 0
-    assert "  parameters: k, variant (umga-random), probes (500)" in told.out.splitlines()
+    assert (
+        "  parameters: k, variant (least-change), probes (500), weight_ratio (2.0)"
+        in told.out.splitlines()
+    )
     listed = {each["method"]: each for each in run("graph", "methods", "--json").data()}
     assert set(listed) == set(graphs.methods())
     assert listed["k-degree"]["needs"] == ["k"]

@@ -14,8 +14,9 @@ from celosia import datasets
 from celosia.core.progress import Progress, Step
 from celosia.lab import Row, Study, registry
 
-RIGHT = Row("1+1", "sum", 2, 2, True)
-WRONG = Row("2+2", "sum", 5, 4, False)
+RIGHT = Row("1+1", "sum", 2, 2)
+WRONG = Row("2+2", "sum", 5, 4)
+EXACTLY = 'within 0,"counts, words and exact numbers must be equal"'
 
 
 def study(name: str, *rows: Row) -> Study:
@@ -85,9 +86,9 @@ def test_the_cells_and_a_report_can_be_written(run: Run, tmp_path: Path) -> None
     told = run("lab", "run", "slips", "-o", "cells.csv", "--report", "slips.html")
     assert told.code == 1
     assert (tmp_path / "cells.csv").read_text("utf-8").splitlines() == [
-        "run,cell,published,computed,matches",
-        "1+1,sum,2,2,true",
-        "2+2,sum,5,4,false",
+        "run,cell,published,expected,kind,computed,matches,tolerance,derivation,wrong,not run",
+        f"1+1,sum,2,,,2,true,{EXACTLY},,",
+        f"2+2,sum,5,,,4,false,{EXACTLY},,",
     ]
     assert "1 cell differs" in (tmp_path / "slips.html").read_text("utf-8")
 

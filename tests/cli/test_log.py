@@ -138,3 +138,48 @@ def test_a_release_is_attacked_and_assessed(run: Run) -> None:
     run("log", "attack", "searches.csv", "safe.csv", *declared, "--method", "fields").complains(
         "CEL-U045"
     )
+
+
+def test_baskets_are_attacked_assessed_and_verified(run: Run, baskets: Path) -> None:
+    lines = (baskets / "baskets.txt").read_text("utf-8").splitlines()
+    items = sorted({item for line in lines for item in line.split()})
+    (baskets / "secret.txt").write_text("\n".join(items[:40]), "utf-8")
+    tree = ("--sets", "--hierarchy", "items.csv")
+    publish = ("log", "publish", "baskets.txt", "--no-assess")
+    assert run(*publish, *tree, "--km", 5, 2, "-o", "safe.txt").code == 0
+    attack = ("log", "attack", "baskets.txt")
+    before = run(*attack, *tree, "--seed", 1, "--json").data()
+    after = run(*attack, "safe.txt", *tree, "--seed", 1, "--json").data()
+    assert before[1]["share_exposed"] > after[1]["share_exposed"] == 0
+    assert after[1]["smallest"] >= 5
+    wanted = (*attack, *tree, "--sensitive", "secret.txt", "--attack", "association:2,above=0.6")
+    made = run(*wanted, "--method", "disassociation:5", "--report", "a.html")
+    assert made.code == 0, made.err
+    assert len(run(*attack, *tree, "--sensitive", "secret.txt", "--json").data()) == 4
+    assess = ("log", "assess", "baskets.txt", "safe.txt")
+    figures = run(*assess, *tree, "--json").data()
+    assert set(figures["utility"]) == {"items_kept", "top_items_overlap", "pair_error"}
+    assert figures["violations"] is None
+    run(*assess, "--sets").complains("CEL-U046")
+    run(*assess, "--hierarchy", "items.csv").complains("CEL-U044")
+    run(*attack, *tree, "--attack", "association").complains("CEL-U035")
+    verify = ("log", "verify", "safe.txt", "--method")
+    assert "holds" in run(*verify, "km-anonymity:5,2").out
+    run(*verify, "km-anonymity:300,2").complains("CEL-U047", 1)
+    run(*verify, "fields").complains("CEL-U048")
+    run(*verify, "user-threshold:5").complains("CEL-U048")
+    run("log", "verify", "nowhere.json", "--method", "disassociation:5").complains("CEL-U046")
+
+
+@pytest.mark.usefixtures("searches")
+def test_a_planted_query_of_one_person_fails_the_check(run: Run) -> None:
+    assert run("log", "init", "searches.csv", "-o", "log.toml").code == 0
+    declared = ("--declare", "log.toml")
+    publish = ("log", "publish", "searches.csv", *declared, "--min-people", 5, "--no-assess")
+    assert run(*publish, "-o", "safe.csv").code == 0
+    verify = ("--method", "user-threshold:5", "--original", "searches.csv", *declared)
+    assert run("log", "verify", "safe.csv", *verify).code == 0
+    safe, raw = pl.read_csv("safe.csv"), pl.read_csv("searches.csv")
+    rare = raw.filter(pl.len().over("query") == 1)["query"][0]
+    safe.with_columns(query=pl.lit(rare)).write_csv("planted.csv")
+    run("log", "verify", "planted.csv", *verify).complains("CEL-U047", 1)

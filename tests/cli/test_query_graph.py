@@ -66,12 +66,3 @@ def test_a_policy_of_a_graph_is_shown_by_its_predicates(run: Run) -> None:
     assert shown.code == 0, shown.err
     assert "at most 1 for each" in shown.out
     assert "moment" not in shown.out  # columns are how facts are held, not what is declared
-
-
-def test_no_policy_of_tables_is_drafted_from_a_store(run: Run) -> None:
-    Path("people.ttl").write_text(FACTS)
-    assert run("rdf", "load", "people.ttl", "-o", "people.graph").code == 0
-    result = run("policy", "draft", "people.graph")
-    assert result.code == 2
-    assert "CEL-Q280" in result.err
-    assert "[graph]" in result.err

@@ -125,3 +125,32 @@ def test_a_graph_that_does_not_comply_ends_with_code_1(run: Run, folder: Path) -
 
 def test_a_policy_of_tables_has_no_graph(run: Run, shop: Path) -> None:
     run("rdf", "check", "shop/policy.toml").complains("CEL-Q235")
+
+
+def test_a_graph_is_asked_after_four_commands(run: Run, folder: Path) -> None:
+    """Load, draft, check, ask; what a person must decide is filled in between."""
+    assert run("rdf", "load", "people.ttl", "-o", "people.graph").code == 0
+    drafted = run("policy", "draft", "people.graph", "--name", "people", "-o", "draft.toml")
+    assert drafted.code == 0, drafted.err
+    text = (folder / "draft.toml").read_text("utf-8")
+    assert 'predicates = ["ns1:age", "ns1:likes"]' in text
+    assert 'predicates = ["ns1:sells"]' in text
+    assert run("rdf", "check", "draft.toml").code != 0  # neither unit nor budget
+    for blank in ('name = "entity"', "epsilon = 1", "delta = 1e-8", "most_per_subject = 1"):
+        text = text.replace(f"# {blank}", blank)
+    (folder / "draft.toml").write_text(text)
+    checked = run("rdf", "check", "draft.toml")
+    assert checked.code == 0, checked.err
+    query = "SELECT (COUNT(DISTINCT ?x) AS ?n) { ?x ns1:age ?a }"
+    asked = run("query", "draft.toml", query, "--epsilon", "0.5", "--seed", "1")
+    assert asked.code == 0, asked.err
+
+
+def test_a_policy_with_public_predicates_only_opens(run: Run, folder: Path) -> None:
+    assert run("rdf", "load", "people.ttl", "-o", "people.graph").code == 0
+    head = POLICY[: POLICY.index("[graph.classes.User]")]
+    (folder / "public.toml").write_text(head + '[graph.predicates."ex:likes"]\npublic = true\n')
+    query = "SELECT (COUNT(*) AS ?n) { ?x ex:likes ?y }"
+    answer = run("query", "public.toml", query, "--epsilon", "1", "--json")
+    assert answer.code == 0, answer.err
+    assert answer.data()["rows"][0]["n"] == 3

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import stat
 from collections.abc import Iterator
+from math import log
 from pathlib import Path
 
 import polars as pl
@@ -15,6 +18,7 @@ from celosia.tables import Schema
 from celosia.tables.masking import (
     Mdav,
     Noise,
+    Pram,
     Recipe,
     Rounding,
     StreamMasker,
@@ -153,3 +157,64 @@ def test_the_command_masks_a_file_and_goes_on(run: Run, tmp_path: Path) -> None:
     assert (told["records"], told["released"], told["resumed"]) == (5, 5, 2)
     assert len((tmp_path / "out.csv").read_text().splitlines()) == 6
     run("stream", "none.csv", *command[2:]).complains("CEL-V345")
+
+
+ANSWERS = Recipe.of(
+    Schema.of(identifiers=["name"], quasi_identifiers=["town"], sensitive=["vote"]),
+    [(Pram(stay=0.75), ["vote"]), (Pram(stay=0.5), ["town"])],
+)
+VOTERS = pl.DataFrame(
+    {"name": ["Ana", "Bob", "Eve"], "vote": ["no", "yes", "no"], "town": list("abc")}
+)
+
+
+def test_randomised_response_has_an_epsilon_and_a_certificate(tmp_path: Path) -> None:
+    lines = ["name,vote,town\n", "Ana,yes,a\n", "Ana,no,b\n", "Ana,yes,c\n"]
+    out = tmp_path / "out.csv"
+    found = mask_stream(
+        lines,
+        out,
+        ANSWERS,
+        reference=VOTERS,
+        state=tmp_path / "s.stream",
+        options=StreamOptions(person="name", most=2),
+    )
+    # By the matrices: 0.75 over 0.25, and 0.5 over 0.25.
+    assert found.loss.columns["vote"] == pytest.approx(log(3), abs=1e-12)
+    assert found.loss.columns["town"] == pytest.approx(log(2), abs=1e-12)
+    assert found.loss.columns["vote"] >= log(3)
+    assert found.loss.record == pytest.approx(log(6))
+    assert found.loss.person == pytest.approx(2 * log(6))
+    assert "epsilon 1.792 for each record, 3.584 for a person" in found.guarantee.promise
+    paper = json.loads((tmp_path / "out.csv.cert.json").read_text("utf-8"))
+    assert paper["kind"] == "masked stream"
+    assert paper["data"]["sha256"] == hashlib.sha256(out.read_bytes()).hexdigest()
+    assert paper["measures"]["epsilon"]["person"] == found.loss.person
+    assert "Ana" not in json.dumps(paper)
+
+
+def test_a_record_with_a_column_that_is_not_randomised_has_no_epsilon(tmp_path: Path) -> None:
+    steps = [(Pram(stay=0.75), ["vote"])]
+    half = StreamMasker(Recipe.of(ANSWERS.schema, steps), VOTERS)
+    assert half.loss(3).columns.keys() == {"vote"}
+    assert half.loss(3).record is half.loss(3).person is None
+    assert any("covers only vote, so" in gap for gap in half.promise(3).leaves_open)
+    never = Pram(matrix=((1.0, 0.0), (0.5, 0.5)), values=("no", "yes"))
+    sure = Recipe.of(ANSWERS.schema, [(never, ["vote"]), (Pram(stay=0.5), ["town"])])
+    assert StreamMasker(sure, VOTERS).loss().record is None
+
+
+def test_without_a_limit_a_person_has_no_epsilon() -> None:
+    masker = StreamMasker(ANSWERS, VOTERS)
+    assert masker.loss().person is None
+    assert any("--most" in gap for gap in masker.promise().leaves_open)
+
+
+def test_a_stream_that_is_stopped_has_the_certificate_of_what_was_written(tmp_path: Path) -> None:
+    with pytest.raises(InputError):
+        masked(tmp_path, [*LINES[:3], "Eve,thirty,1\n"])
+    paper = json.loads((tmp_path / "out.csv.cert.json").read_text("utf-8"))
+    written = (tmp_path / "out.csv").read_bytes()
+    assert paper["data"]["sha256"] == hashlib.sha256(written).hexdigest()
+    assert paper["measures"]["released"] == 2
+    assert paper["guarantee"]["simulation"]

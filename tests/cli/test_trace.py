@@ -34,6 +34,11 @@ def test_publish_attack_and_read_the_report(run: Run, folder: Path) -> None:  # 
     assert "simulation" in made.err.lower()
     assert "Keep key.csv secret" in made.err
     assert "<svg" in Path("r.html").read_text()
+    verified = call(run, "trace verify safe.csv --key key.csv -k 5")
+    assert "by code that shares nothing" in verified.out
+    call(run, "trace verify safe.csv --key key.csv -k 80").complains("CEL-J016", 1)
+    call(run, "trace verify pings.csv --key key.csv -k 5").complains("CEL-J013")
+    call(run, "trace verify safe.csv --key pings.csv -k 5").complains("CEL-F022")
     attacked = call(
         run, "trace attack pings.csv safe.csv --declare trace.toml --key key.csv --json"
     )
@@ -163,6 +168,23 @@ def test_positions_go_through_the_collect_door(run: Run, folder: Path) -> None:
     found = call(run, "collect estimate cells.toml --folder state --candidates names.txt --json")
     assert found.code == 0, found.err
     assert "39.81" in found.out
+    moves = words.replace("cells.csv", "moves.csv").replace("cells.toml", "moves.toml")
+    assert call(run, moves.replace("names", "other") + " --moves --max-steps 4").code == 0
+    assert Path("moves.csv").read_text().splitlines()[0] == "move"
+    for step in [
+        "collect privatise moves.toml moves.csv --column move -o moves.clr --seed 1",
+        "collect absorb moves.toml moves.clr --folder moving",
+    ]:
+        assert call(run, step).code == 0
+    drawn = call(
+        run, "trace trips moves.toml --folder moving -d trace.toml --trips 20 --seed 2 -o new.csv"
+    )
+    assert drawn.code == 0, drawn.err
+    assert "20 synthetic trips from 80 reports" in drawn.out
+    assert Path("new.csv.cert.json").is_file()
+    other = call(run, "trace trips cells.toml --folder state -d trace.toml -o other.csv")
+    other.complains("CEL-J037")
+    assert not Path("other.csv").exists()
     call(run, words).complains("CEL-I004")
 
 

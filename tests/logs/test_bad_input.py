@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from celosia.core.errors import CelosiaError
+from celosia.core.errors import CelosiaError, PrivacyWarning
 from celosia.core.randomness import Seeded
 from celosia.logs import (
     Coherence,
@@ -132,3 +132,14 @@ def test_a_broken_table_of_networks_is_refused(tmp_path: Path, content: str) -> 
     with pytest.raises(CelosiaError) as caught:
         Fields(ip="table")
     refused("CEL-U052", caught.value)
+
+
+def test_a_column_of_hashes_that_is_kept_is_warned_about() -> None:
+    """A8, W10: a hash is no pseudonym."""
+    frame = pl.DataFrame({"user": list("abcd"), "query": ["x"] * 4, "card": ["ab" * 16] * 4})
+    declared = LogDeclaration(person="user", text="query", keep=("card",))
+    with pytest.warns(PrivacyWarning, match="undone by listing"):
+        release = publish(log_of(frame, declared), UserThreshold(k=2), assess=False, rng=Seeded(1))
+    assert "'card'" in release.warnings[0]
+    plain = log_of(frame.with_columns(card=pl.lit("gold")), declared)
+    assert publish(plain, UserThreshold(k=2), assess=False, rng=Seeded(1)).warnings == ()

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 import pytest
+from tests.effort import some
 
 from celosia import KAnonymity, datasets
 from celosia.core.errors import PrivacyError, PrivacyWarning
@@ -214,7 +215,9 @@ def facts(found: SearchResult) -> tuple[str, int, int, int, int]:
 
 
 @pytest.mark.parametrize(
-    "row", PRINTED + COMPUTED, ids=lambda row: ", ".join(model.promise() for model in row.models)
+    "row",
+    some(PRINTED + COMPUTED, 16),
+    ids=lambda row: ", ".join(model.promise() for model in row.models),
 )
 def test_diversity_and_closeness_give_the_reference_figures(search: Search, row: Row) -> None:
     found = search(*row.models)
@@ -222,7 +225,7 @@ def test_diversity_and_closeness_give_the_reference_figures(search: Search, row:
     assert 100 * found.score == pytest.approx(row.loss, abs=LOSS_TOLERANCE)
 
 
-@pytest.mark.parametrize("row", RECURSIVE, ids=lambda row: f"({row[0]}, {row[1]})")
+@pytest.mark.parametrize("row", some(RECURSIVE, 12), ids=lambda row: f"({row[0]}, {row[1]})")
 def test_recursive_diversity_gives_the_reference_figures(
     search: Search, row: tuple[int, int, float, str, int, int]
 ) -> None:
@@ -290,7 +293,7 @@ EXHAUSTIVE: list[list[Model]] = [
 
 
 @pytest.mark.parametrize(
-    "models", EXHAUSTIVE, ids=lambda models: ", ".join(model.promise() for model in models)
+    "models", some(EXHAUSTIVE, 3), ids=lambda models: ", ".join(model.promise() for model in models)
 )
 def test_the_search_finds_the_best_of_all_nodes_with_and_without_a_limit(
     request: pytest.FixtureRequest, models: list[Model]

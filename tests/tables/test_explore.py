@@ -143,6 +143,7 @@ def test_with_time_enough_the_same_is_found_in_any_order(monkeypatch: pytest.Mon
     monkeypatch.setattr(exploration, "MOST_NODES", 1)
     with pytest.raises(InputError, match="too many to list"):
         explore(frame, schema, KAnonymity(3))
+    monkeypatch.setattr(exploration, "MOST_NOTED", 1)
     assert explore(frame, schema, KAnonymity(3), suppression=0, time_limit=1000) == found
 
 
@@ -156,9 +157,14 @@ def test_when_the_time_is_up_what_was_found_is_told_with_how_much_was_tried() ->
     assert found.as_dict()["tried"] == 1
 
 
-def test_nothing_found_in_time_is_not_taken_for_nothing_there() -> None:
+def test_nothing_found_in_time_is_not_taken_for_nothing_there(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     schema = Schema.of(quasi_identifiers=["age"], sensitive=["disease"])
     frame = datasets.examples.patients().select("age", "disease")
+    with pytest.raises(PrivacyError):  # what fails at the top fails below: that is known in no time
+        explore(frame, schema, KAnonymity(100), time_limit=1e-9, suppression=0)
+    monkeypatch.setattr(exploration, "MOST_NOTED", 1)  # but not noted in a very large lattice
     with pytest.raises(InputError, match="in time") as caught:
         explore(frame, schema, KAnonymity(100), time_limit=1e-9, suppression=0)
     assert caught.value.code == "CEL-P003"

@@ -1,6 +1,11 @@
 """Privacy amplification by shuffling: local reports are shuffled before they are read.
 
 Neighbours here change one report; that there are n of them is public.
+
+Two bounds are worked out, and the lesser one is told. *Clones* hold for any local randomiser. The
+*blanket* is for randomisers of two levels, which most protocols are: what a report can be is either
+likely by the value of its sender, or e^epsilon_0 times less so. They differ in the share of blanket
+reports that one value makes likelier (`hits`), and in the share that two values do (`overlap`).
 """
 
 from __future__ import annotations
@@ -8,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from math import exp, log, log1p, sqrt
+from math import ceil, exp, log, log1p, sqrt
 from typing import Any
 
 import numpy as np
@@ -17,6 +22,7 @@ from celosia.accounting import amounts
 from celosia.accounting.derived_loss import Vector
 from celosia.accounting.losses import TAIL, CurveLoss, PureLoss
 from celosia.core.messages import Message
+from celosia.core.methods import Parameter, bad_parameter
 
 MOST_LOCAL = 100
 """Beyond it a report hides nothing, and floats overflow."""
@@ -26,10 +32,19 @@ RUNS = 4000
 """Numbers of clones that are looked at one by one; of more, only every second or so."""
 KNOTS = 200
 """Points at which the curve is worked out where it is wanted at many."""
+GRID, LARGEST_GRID = 2**14, 2**21
+"""Points of the sums of blanket reports; more only where the steps would be longer than a hit."""
+OUTSIDE = 1e-18
+"""The chance of a sum beyond the grid, at most; it is added."""
 
 
 def amplify_by_shuffling(
-    local: float | Fraction, *, reports: int, choices: int | None = None
+    local: float | Fraction,
+    *,
+    reports: int,
+    choices: int | None = None,
+    hits: float | Fraction | None = None,
+    overlap: float | Fraction = 0,
 ) -> ShuffledLoss:
     """The loss of shuffling reports that are each protected by a local epsilon.
 
@@ -42,6 +57,9 @@ def amplify_by_shuffling(
         reports: how many are shuffled together.
         choices: of how many answers there are, where every report is a k-ary randomised response:
             it hides better than an arbitrary local randomiser.
+        hits: of a randomiser of two levels, the share of its blanket that one value makes likelier;
+            1 / k for k-ary randomised response. `Protocol.shuffled` knows that of every protocol.
+        overlap: the share that two values make likelier, or less.
 
     Raises:
         InputError: CEL-I060 the epsilon, or the number of reports or choices is wrong.
@@ -49,8 +67,18 @@ def amplify_by_shuffling(
     amount = amounts.epsilon_amount(local, name="local", most=MOST_LOCAL)
     reports = amounts.count_amount(reports, name="number of reports")
     if choices is not None:
-        choices = amounts.count_amount(choices, name="number of choices", least=2)
-    return ShuffledLoss(amount, reports, choices)
+        hits = Fraction(1, amounts.count_amount(choices, name="number of choices", least=2))
+    if hits is None:
+        return ShuffledLoss(amount, reports)
+    hits = amounts.share_amount(hits, name="hits")
+    both = Fraction(overlap)
+    if not max(Fraction(0), 2 * hits - 1) <= both <= hits:
+        raise bad_parameter(
+            amounts.WORD,
+            Parameter(name="overlap", kind="exact", least=0, most=float(hits)),
+            overlap,
+        )
+    return ShuffledLoss(amount, reports, hits, both)
 
 
 def closed_form(local: float, *, reports: int, delta: float) -> float:
@@ -79,13 +107,16 @@ class ShuffledLoss(CurveLoss):
     `local`, also when each randomiser is chosen by what the earlier ones answered. Every other
     report is, with some probability, a copy of what the changed report might have been.
 
-    Reference: Feldman, McMillan & Talwar 2021, section 3; for randomised response with the share of
-    copies of their paper of 2023.
+    With `hits` every randomiser is one of two levels, chosen beforehand.
+
+    Reference: Feldman, McMillan & Talwar 2021, section 3; Balle, Bell, Gascon & Nissim 2019, "The
+    Privacy Blanket of the Shuffle Model", lemma 5.3.
     """
 
     local: Fraction
     reports: int
-    choices: int | None = None
+    hits: Fraction | None = None
+    overlap: Fraction = Fraction(0)
 
     @property
     def pure(self) -> float:
@@ -93,15 +124,15 @@ class ShuffledLoss(CurveLoss):
         return amounts.round_up(self.local)
 
     def delta(self, epsilon: float) -> float:
-        """The exact hockey-stick divergence of the pair of clone counts, rounded up."""
+        """The exact hockey-stick divergence of the clone counts or of the blanket, rounded up."""
         epsilon = amounts.check_epsilon(epsilon)
         if epsilon >= self.pure:
             return 0.0
-        found = _clones(self.pure, self.reports, None, epsilon)
-        if self.choices is None:
+        found = _clones(self.pure, self.reports, epsilon)
+        if self.hits is None:
             return found
-        # With many choices fewer reports are clones, and what holds for any randomiser is better.
-        return min(found, _clones(self.pure, self.reports, self.choices, epsilon))
+        shares = (float(self.hits), float(self.overlap))
+        return min(found, _blanket(self.pure, self.reports, *shares, epsilon))
 
     def curve(self, epsilon: Vector) -> Vector:
         """The same at many points: chords in e^epsilon, above the curve because it is convex."""
@@ -130,7 +161,7 @@ class ShuffledLoss(CurveLoss):
         if self.delta(0.0) <= delta:
             return 0.0
         low, high = 0.0, self.pure
-        while high - low > 1e-9 * high:
+        while high - low > 1e-7 * high:
             middle = (low + high) / 2
             low, high = (low, middle) if self.delta(middle) <= delta else (middle, high)
         return high
@@ -144,7 +175,8 @@ class ShuffledLoss(CurveLoss):
             "kind": "shuffled",
             "local_epsilon": float(self.local),
             "reports": self.reports,
-            "choices": self.choices,
+            "hits": None if self.hits is None else float(self.hits),
+            "overlap": float(self.overlap),
         }
 
     def __str__(self) -> str:
@@ -152,7 +184,7 @@ class ShuffledLoss(CurveLoss):
 
 
 @lru_cache(maxsize=4096)
-def _clones(local: float, reports: int, choices: int | None, epsilon: float) -> float:
+def _clones(local: float, reports: int, epsilon: float) -> float:
     """The hockey-stick divergence at e^epsilon between the two laws of clone counts.
 
     The changed report is randomised response between two laws Q0 and Q1 with
@@ -160,19 +192,10 @@ def _clones(local: float, reports: int, choices: int | None, epsilon: float) -> 
     p (Q0 + Q1) with 2p = e^-epsilon_0, because it is at least e^-epsilon_0 R(x) and the same of x'.
     So C ~ Bin(n-1, 2p) of the others are fair coins between Q0 and Q1, and what an observer sees
     follows from A ~ Bin(C, 1/2) plus the changed report's own 0 or 1.
-
-    k-ary randomised response: with p = 1 / (e^epsilon_0 + k - 1) the changed report is x with
-    probability p e^epsilon_0, x' with p, and any other answer with the same probability on both
-    sides; whoever is told that it was another answer learns nothing, so delta is
-    p (e^epsilon_0 + 1) times that of the two-sided case, and the others send x or x' with at least
-    2p.
     """
     from scipy.stats import binom
 
-    share, weight = exp(-local), 1.0
-    if choices is not None:
-        p = 1 / (exp(local) + choices - 1)
-        share, weight = 2 * p, min(1.0, p * (exp(local) + 1))
+    share = exp(-local)
     truth = 1 / (1 + exp(-local))
     others = reports - 1
     spread = SIDE * sqrt(others * share * (1 - share)) + SIDE**2
@@ -197,4 +220,96 @@ def _clones(local: float, reports: int, choices: int | None, epsilon: float) -> 
     terms = np.maximum(0.0, first - exp(epsilon) * second)
     # The rounding of the two tails does not cancel as they do: add it.
     total = float(mass @ (terms + 1e-13 * first)) + float(outside)
-    return min(1.0, amounts.raised(weight * total))
+    return min(1.0, amounts.raised(total))
+
+
+@lru_cache(maxsize=4096)
+def _blanket(local: float, reports: int, hits: float, overlap: float, epsilon: float) -> float:
+    """The hockey-stick divergence at e^epsilon of n reports of two levels, from above.
+
+    Every randomiser R(x) of two levels is g w on some outcomes and g w p on others, with p =
+    e^epsilon_0 and one law w for all values, the blanket; a share `hits` of it is likelier by x, so
+    g = 1 / (1 + hits (p - 1)). Every report is drawn from w with chance g at least. Whoever is told
+    which of the others are not is left with M reports, and the divergence is E[(L_1 + ... + L_M)+]
+    / n with M ~ Bin(n, g), and L = a(W) - c b(W), W ~ w, c = e^epsilon, where a and b are p where x
+    and x' make the outcome likelier and 1 elsewhere (Balle et al., lemma 5.3).
+
+    A convex function of a - c b has the larger mean the less often a and b are p together, for the
+    same chances of each: so a lesser `overlap` gives a larger bound. Chances between the two levels
+    are mixtures of them with the blanket, and a lesser p is, too; neither is ever worse.
+    """
+    grid, masses = _on_grid(*_atoms(exp(local), hits, overlap, exp(epsilon)), reports)
+    step, places = grid
+    tilt, scale, spread = _tilt(places * step, masses)
+    tilted = masses * np.exp(tilt * step * places) / scale
+    reach = _reach_of_sums(reports, spread, step * float(np.max(np.abs(places))))
+    size = 1 << max(10, ceil(log(2 * reach / step + 2, 2)))
+    law = np.zeros(size)
+    np.add.at(law, places.astype(np.int64) % size, tilted)
+    powers = np.fft.rfft(law) ** reports
+    sums = np.maximum(0.0, np.fft.irfft(powers, size)[1 : size // 2])
+    # What rounding may add to each: that of a power of n, and of the transforms themselves.
+    fault = 1e-15 * (
+        8 * reports * float(np.mean(np.abs(powers))) + float(sums.max(initial=0)) + 1e-3
+    )
+    heights = step * np.arange(1, size // 2)
+    weights = heights * np.exp(-tilt * heights)
+    beyond = OUTSIDE * reports * step * float(np.max(np.abs(places)))
+    total = float(weights @ (sums + fault)) + beyond
+    return min(1.0, amounts.raised(total * exp(reports * log(scale)) * (1 + 1e-9) / reports))
+
+
+def _atoms(ratio: float, hits: float, overlap: float, factor: float) -> tuple[Vector, Vector]:
+    """The values of one term and their chances; the first is the only one above 0."""
+    blanket = 1 / (1 + hits * (ratio - 1))
+    one = max(0.0, hits - overlap)
+    none = max(0.0, 1 - 2 * hits + overlap)
+    values = [ratio - factor, 1 - factor * ratio, ratio * (1 - factor), 1 - factor, 0.0]
+    chances = [blanket * each for each in (one, one, overlap, none)]
+    return np.array(values), np.array([*chances, 1 - blanket])
+
+
+def _on_grid(values: Vector, chances: Vector, reports: int) -> tuple[tuple[float, Vector], Vector]:
+    """Terms on whole multiples of a step: each value is split between its two neighbours.
+
+    The split keeps the mean, so a convex function of the sum can only grow. A hit is a whole number
+    of steps; everything else is either nearly minus a hit, or nearly 0.
+    """
+    spread = sqrt(float(chances @ values**2))
+    reach = _reach_of_sums(reports, spread, float(np.max(np.abs(values))))
+    is_far = values[0] < -values[1] / 4  # epsilon is near the local one, and delta next to nothing
+    hit = values[0] / max(1, int(GRID * values[0] / (2 * reach)))
+    step = max(hit, 2 * reach / (GRID if is_far else LARGEST_GRID))
+    low = np.floor(values / step)
+    upper = values / step - low
+    masses = np.concatenate([chances * (1 - upper), chances * upper])
+    return (step, np.concatenate([low, low + 1])), masses
+
+
+def _reach_of_sums(reports: int, spread: float, largest: float) -> float:
+    """What the sum exceeds with chance `OUTSIDE` at most (Bernstein), or never."""
+    room = log(1 / OUTSIDE)
+    reach = room * largest / 3
+    far = reach + sqrt(reach**2 + 2 * room * reports * spread**2)
+    return min(far, reports * largest) + largest
+
+
+def _tilt(values: Vector, masses: Vector) -> tuple[float, float, float]:
+    """The exponent under which the mean is 0, what the masses then add up to, and the spread.
+
+    The sum is mostly below 0; tilted to 0, what is above is computed with a small relative error.
+    """
+    top = float(values.max())
+    low, high = 0.0, 1.0 / top
+
+    def mean(tilt: float) -> float:
+        return float((masses * np.exp(tilt * (values - top))) @ values)
+
+    while mean(high) < 0 and high < 500 / top:
+        low, high = high, 2 * high
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if mean(middle) < 0 else (low, middle)
+    scale = float(masses @ np.exp(low * values))
+    spread = sqrt(float((masses * np.exp(low * values)) @ values**2) / scale)
+    return low, scale, spread

@@ -52,6 +52,8 @@ PANELS: dict[str, dict[str, str]] = {
     "Queries": {
         "query": "Query tables in SQL or a graph in SPARQL with differential privacy, within a "
         "budget.",
+        "workload": "Answer the questions of a dashboard together, with less noise than one by "
+        "one.",
         "policy": "Draft, check and show a policy: the allowed queries of a database and their "
         "budget.",
         "ledger": "Show, check and export the privacy ledger: every charge and the remaining "
@@ -70,6 +72,9 @@ PANELS: dict[str, dict[str, str]] = {
     },
     "Checking": {
         "assess": "Measure the disclosure risk and the utility of a table.",
+        "sign": "Sign the certificate of a release with the Ed25519 key of your house.",
+        "verify": "Check that a release is what its certificate says, and who signed the "
+        "certificate.",
         "audit": "Test the privacy guarantees: mechanisms by their outputs (the default), and "
         "private queries by their answers, and by the time, failures and sizes of these.",
     },

@@ -43,20 +43,37 @@ def note(text: str) -> None:
     _console(error=True).print(visible(text))
 
 
+def warn_of_delta(delta: float, *, people: int | None = None) -> None:
+    """Warn of a delta not below one in the number of people, or large where that is private."""
+    from celosia.accounting.belief import delta_warning
+
+    found = delta_warning(delta, people)
+    if found is not None:
+        note(say("cli.query.warning", warning=found))
+
+
 @contextmanager
-def noted_warnings() -> Iterator[None]:
-    """Note each change in the reading of a table once; a release has all other warnings itself."""
+def noted_warnings(*, of_policy: bool = False) -> Iterator[None]:
+    """Note warnings, each once: changes in the reading of a table, or all there are of a policy.
+
+    A release has all other warnings itself.
+    """
     found: list[warnings.WarningMessage] = []
     try:
         with warnings.catch_warnings(record=True) as found:
-            warnings.simplefilter("ignore")
+            warnings.simplefilter("always" if of_policy else "ignore")
             warnings.simplefilter("always", DataWarning)
             yield
     finally:
-        told = [each.message for each in found]
-        texts = [render(each.args[0]) for each in told if isinstance(each, DataWarning)]
-        for text in dict.fromkeys(texts):
+        told = (each.message for each in found)
+        for text in dict.fromkeys(_warning_text(each) for each in told):
             note(text)
+
+
+def _warning_text(warning: Warning | str) -> str:
+    if isinstance(warning, DataWarning):
+        return str(render(warning.args[0]))
+    return say("cli.policy.warning", message=warning)
 
 
 def show_json(data: Any) -> None:

@@ -17,7 +17,6 @@ An option is `Annotated[type, "help"]`, or with names and a metavar of its own
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, is_dataclass, replace
@@ -375,16 +374,6 @@ class EngineOutputs:
                 raise InputError("CEL-P113.option", option=option)
 
 
-@contextmanager
-def noting_warnings() -> Iterator[None]:
-    """Show warnings of a policy as notes instead of Python warnings."""
-    with warnings.catch_warnings(record=True) as found:
-        warnings.simplefilter("always")
-        yield
-    for each in found:
-        console.note(say("cli.policy.warning", message=each.message))
-
-
 OUTPUTS = {
     "release": "cli.output.release",
     "certificate": "cli.output.certificate",
@@ -403,6 +392,8 @@ OUTPUTS = {
     "cells": "cli.output.cells",
     "estimates": "cli.output.estimates",
     "reports": "cli.output.reports",
+    "checks": "cli.output.checks",
+    "sums": "cli.output.sums",
     "client": "cli.output.client",
     "types": "cli.output.types",
     "conformance": "cli.output.conformance",

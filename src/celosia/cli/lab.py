@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,7 +15,7 @@ from celosia.cli.frame import FileOutputs, JsonOutputs
 from celosia.core.messages import say
 
 if TYPE_CHECKING:
-    from celosia.lab import Findings
+    from celosia.lab import Findings, Row
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -108,16 +110,39 @@ def _show(findings: Findings) -> None:
         say("cli.lab.published_cells_computed_again"),
         console.columns("run", "cells", "match"),
         [
-            [name, str(len(rows)), str(sum(row.matches for row in rows))]
+            [name, str(sum(row.matches is not None for row in rows)), str(sum(map(_right, rows)))]
             for name, rows in findings.by_run().items()
         ],
     )
-    wrong = [row for row in findings.rows if not row.matches]
+    _show_rows(say("cli.lab.what_differs"), [row for row in findings.rows if row.differs])
+    wrong = sum(bool(row.wrong) for row in findings.rows)
     if wrong:
+        console.note(say("cli.lab.proved_wrong", wrong=wrong))
+    reasons = Counter(str(row.not_run) for row in findings.rows if row.not_run)
+    for reason, cells in reasons.items():
+        console.note(say("cli.lab.not_compared", cells=cells, reason=reason))
+    console.show(str(findings), strong=True)
+
+
+def _right(row: Row) -> bool:
+    return row.matches is True
+
+
+def _show_rows(title: str, rows: Sequence[Row]) -> None:
+    if rows:
+        from celosia.lab.findings import cell_text
+
         console.show_table(
-            say("cli.lab.what_differs"),
-            console.columns("run", "cell", "published", "computed"),
-            [[row.run, row.cell, str(row.published), str(row.computed)] for row in wrong],
+            title,
+            console.columns("run", "cell", "published", "expected", "computed", "tolerance"),
+            [
+                [
+                    row.run,
+                    row.cell,
+                    *map(cell_text, (row.published, row.expected, row.computed)),
+                    str(row.tolerance),
+                ]
+                for row in rows
+            ],
             numbers=False,
         )
-    console.show(str(findings), strong=True)

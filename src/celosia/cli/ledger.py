@@ -11,7 +11,7 @@ import typer
 
 from celosia.cli import console, options
 from celosia.cli.addresses import resolve_address
-from celosia.cli.frame import FileOutputs, JsonOutputs, noting_warnings
+from celosia.cli.frame import FileOutputs, JsonOutputs
 from celosia.core.errors import CelosiaError, EngineError, InputError
 from celosia.core.messages import Message, counted, say
 from celosia.queries.paths import audit_log_path, ledger_path, trace_paths
@@ -256,7 +256,7 @@ def new(
     from celosia.queries import load_policy
     from celosia.queries.sessions import make_ledger_opener
 
-    with noting_warnings():
+    with console.noted_warnings(of_policy=True):
         declared = load_policy(policy)
     place = ledger_path(policy) if ledger is None else resolve_address(ledger)
     standing = Ledger.open_view(place)
@@ -361,7 +361,7 @@ def _ledger_at(written: str) -> str:
         return resolve_address(written)
     from celosia.queries import load_policy
 
-    with noting_warnings():
+    with console.noted_warnings(of_policy=True):
         load_policy(written)  # what is wrong with it is said here, and not that it has no ledger
     return str(ledger_path(written))
 

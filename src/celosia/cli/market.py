@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from celosia.cli import console
-from celosia.cli.frame import JsonOutputs, ReportOutputs, noting_warnings, with_options
+from celosia.cli.frame import JsonOutputs, ReportOutputs, with_options
 from celosia.cli.ledger import open_ledger
 from celosia.core.errors import InputError
 from celosia.core.messages import say
@@ -149,7 +149,7 @@ def compensation(policy: PolicyFile, outputs: JsonOutputs, month: Month = None) 
 def _load(policy: Path) -> Policy:
     from celosia.queries import load_policy
 
-    with noting_warnings():
+    with console.noted_warnings(of_policy=True):
         return load_policy(policy)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from celosia.cli import console, options
-from celosia.cli.frame import FileOutputs, JsonOutputs, check_outputs, noting_warnings, write_text
+from celosia.cli.frame import FileOutputs, JsonOutputs, check_outputs, write_text
 from celosia.core.errors import InputError
 from celosia.core.messages import Message, say
 
@@ -32,6 +33,8 @@ app = typer.Typer(
     `celosia policy show policy.toml`
 
     `celosia policy simulate policy.toml questions --epsilon 1`
+
+    `celosia policy dummy policy.toml -o dummy.duckdb`
     """,
 )
 
@@ -66,7 +69,7 @@ def check(
     from celosia.queries.declared_sizes import undeclared_sizes
     from celosia.queries.policy import policy_hash
 
-    with noting_warnings():
+    with console.noted_warnings(of_policy=True):
         declared = _load(policy)
     counts = _compare(declared) if connect else ()
     try:
@@ -130,7 +133,7 @@ def show(
     from celosia.cli import owners
     from celosia.queries.policy import policy_facts, policy_hash
 
-    with noting_warnings():
+    with console.noted_warnings(of_policy=True):
         declared = _load(policy)
     if outputs.as_json:
         console.show_json(policy_facts(declared) | {"hash": policy_hash(declared)})
@@ -206,8 +209,8 @@ def draft(
         list[str],
         typer.Argument(
             metavar="DATABASE...",
-            help="A DuckDB file, or CSV and Parquet files, or '$NAME', a variable that holds the "
-            "address of a PostgreSQL server.",
+            help="A DuckDB file, or CSV and Parquet files, or the store of a graph, or '$NAME', a "
+            "variable that holds the address of a PostgreSQL server.",
             show_default=False,
         ),
     ],
@@ -221,7 +224,7 @@ def draft(
 
     What protects people is left for you to fill in: bounds and caps that are known without looking
     at the data, the unit of protection, and the budget. A CSV file names no types, so its values
-    are scanned to find them.
+    are scanned to find them. Of a graph, predicates and classes are read from its facts.
 
     **Examples**
 
@@ -230,6 +233,8 @@ def draft(
     `celosia policy draft orders.parquet customer.csv -o policy.toml`
 
     `celosia policy draft '$SHOP_DATABASE'`
+
+    `celosia policy draft people.graph -o policy.toml`
     """
     from celosia.queries.policy import draft_policy
 
@@ -237,8 +242,11 @@ def draft(
     database = _database(sources, folder=Path() if output is None else output.parent)
     columns = read_database_columns(database)
     if {"terms", "triples", "meta"} <= set(columns):
-        raise _is_store(sources[0])
-    text = _fill_in_location(draft_policy(columns, name=name), database)
+        if len(sources) > 1:
+            raise _is_store(sources[0])
+        text = _draft_of_graph(Path(sources[0]), name, output)
+    else:
+        text = _fill_in_location(draft_policy(columns, name=name), database)
     if output is not None:
         write_text(output, text, outputs.overwrite)
     if outputs.as_json:
@@ -253,6 +261,51 @@ def draft(
     console.show(
         say("cli.policy.draft_tables_be_filled", number_of_columns=len(columns), output=output),
         strong=True,
+    )
+
+
+@app.command()
+def dummy(
+    policy: PolicyFile,
+    outputs: FileOutputs,
+    output: Annotated[
+        Path, "--output -o", "The DuckDB file; a policy for it is written beside it (.toml)."
+    ],
+    rows: Annotated[int, typer.Option(min=1, max=1_000_000, help="Rows of each table.")] = 100,
+    seed: Annotated[int, "Seed of the invented values."] = 1,
+) -> None:
+    """Write invented tables that fit a policy, for analysts to try their questions on.
+
+    They are made of the declarations alone: the database is not opened. Questions to them cost
+    nothing of the real budget, because they have a policy and a ledger of their own.
+
+    **Example**
+
+    `celosia policy dummy policy.toml -o dummy.duckdb`
+    """
+    from dataclasses import replace
+
+    from celosia.queries.dummy_data import write_dummy_database
+    from celosia.queries.policy import Database, policy_text
+    from celosia.queries.public_schema import public_schema
+
+    beside = output.with_suffix(".toml")
+    outputs.check(inputs=(policy,), table=output, draft=beside)
+    with console.noted_warnings(of_policy=True):
+        declared = _load(policy)
+        there = replace(
+            declared, name=f"{declared.name} (dummy)", database=Database(path=output.name)
+        )
+        text = policy_text(there)
+    write_dummy_database(
+        public_schema(declared), output, rows=rows, seed=seed, overwrite=outputs.overwrite
+    )
+    write_text(beside, text, outputs.overwrite)
+    outputs.show(
+        lambda: {"output": str(output), "policy": str(beside), "rows": rows},
+        lambda: None,
+        say("cli.policy.dummy", count=len(declared.tables), policy=beside),
+        table=output,
     )
 
 
@@ -430,6 +483,15 @@ def _load(path: Path) -> Policy:
     from celosia.queries.policy import load_policy
 
     return load_policy(path)
+
+
+def _draft_of_graph(path: Path, name: str, output: Path | None) -> str:
+    from celosia.queries.rdf.policy_draft import draft_graph_policy
+    from celosia.queries.rdf.store import GraphStore
+
+    folder = Path() if output is None else output.parent
+    with GraphStore.open(path) as store:
+        return draft_graph_policy(store, name=name, path=os.path.relpath(path, folder))
 
 
 def _is_store(source: str) -> InputError:

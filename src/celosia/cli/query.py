@@ -16,7 +16,7 @@ import typer
 
 from celosia.cli import console, options
 from celosia.cli.addresses import read_variable, resolve_address
-from celosia.cli.frame import AnswerOutputs, JsonOutputs, noting_warnings
+from celosia.cli.frame import AnswerOutputs, JsonOutputs
 from celosia.core.errors import InputError
 from celosia.core.messages import Message, say
 from celosia.core.progress import Step
@@ -78,6 +78,11 @@ def query(
     fresh: Annotated[
         bool, "--fresh", "Pay for a new answer where one is stored: rows may have changed."
     ] = False,
+    synopsis: Annotated[
+        bool,
+        "--synopsis",
+        "Spend nothing: answer from what `celosia workload` has measured, if that is enough.",
+    ] = False,
     explain: Annotated[bool, "--explain", "Spend nothing: show the plan, price and error."] = False,
     curator: Annotated[
         bool,
@@ -106,6 +111,8 @@ def query(
 
     `celosia query policy.toml "SELECT count(*) FROM orders" --error 20 --explain`  (accuracy first)
 
+    `celosia query policy.toml "SELECT count(*) FROM orders" --synopsis`  (free, after a workload)
+
     `celosia query people.toml friends.rq --epsilon 0.5`  (a graph, in SPARQL)
 
     `celosia query policy.toml prices.sql -e 0.5 --curator`  (with the true answer: never to
@@ -128,10 +135,15 @@ def query(
         sql,
         epsilon=epsilon,
         error=error,
-        explain=explain,
+        is_free=explain or synopsis,
         is_remote=server is not None,
         with_server={"--token-file": token_file},
-        without={"--analyst": analyst, "--ledger": ledger, "--seed": seed},
+        without={
+            "--analyst": analyst,
+            "--ledger": ledger,
+            "--seed": seed,
+            "--synopsis": synopsis or None,
+        },
     )
     _check_curator(
         {
@@ -180,7 +192,12 @@ def query(
                 say("queries.comparison.never_for_analysts"),
             )
             return
-        answer = _run_query(vault, request, quiet=outputs.as_json)
+        if synopsis:
+            answer = cast("Vault", vault).from_synopsis(
+                request.query, analyst=analyst, confidence=confidence
+            )
+        else:
+            answer = _run_query(vault, request, quiet=outputs.as_json)
         left = _remaining_budgets(vault, answer, analyst)
     outputs.save(answer)
     remaining = {name: price.as_dict() for name, price in left.items()}
@@ -198,7 +215,7 @@ def _check_options(
     *,
     epsilon: float | None,
     error: float | None,
-    explain: bool,
+    is_free: bool,
     with_server: dict[str, object],
     without: dict[str, object],
     is_remote: bool,
@@ -210,7 +227,7 @@ def _check_options(
         question: what is asked.
         epsilon: at which price.
         error: the error to accept instead.
-        explain: whether only the plan is wanted.
+        is_free: whether nothing is to be spent.
         with_server: options that go with a service only, as they were given.
         without: options that go with a policy only.
         is_remote: whether a service is asked.
@@ -225,7 +242,7 @@ def _check_options(
         raise InputError("CEL-Q213.missing")
     if epsilon is not None and error is not None:
         raise InputError("CEL-Q213.two_prices")
-    if epsilon is None and error is None and not explain:
+    if epsilon is None and error is None and not is_free:
         raise InputError("CEL-Q213.no_price")
 
 
@@ -320,7 +337,7 @@ def open_vault(
     from celosia.queries import Vault
 
     place = None if ledger is None else resolve_address(ledger)
-    with noting_warnings():
+    with console.noted_warnings(of_policy=True):
         vault = Vault.open(str(policy), ledger=place, rng=source(seed))
     with vault:
         yield vault
@@ -393,7 +410,7 @@ def _show_plan(plan: Plan | RemotePlan) -> None:
 
 def _show_answer(answer: QueryAnswer, left: dict[str, Price]) -> None:
     """Show an answer: its rows, its promise, its cost and the remaining budget."""
-    _show_rows(answer)
+    show_rows(answer)
     console.show_guarantee(answer.guarantee)
     price = _price(answer.epsilon, answer.delta)
     if answer.entry is None:
@@ -412,7 +429,7 @@ def _show_answer(answer: QueryAnswer, left: dict[str, Price]) -> None:
         console.show(say("cli.query.head_ledger", head=answer.head))
 
 
-def _show_rows(answer: QueryAnswer) -> None:
+def show_rows(answer: QueryAnswer) -> None:
     """The rows with the interval of each number beside it."""
     if not answer.rows:
         console.show(say("cli.query.no_rows"))

@@ -9,7 +9,7 @@ import typer
 
 from celosia.cli import console, options
 from celosia.cli.addresses import resolve_address
-from celosia.cli.frame import FileOutputs, JsonOutputs, noting_warnings
+from celosia.cli.frame import FileOutputs, JsonOutputs
 from celosia.cli.policy import PolicyFile
 from celosia.core.errors import InputError
 from celosia.core.messages import say
@@ -63,7 +63,7 @@ def serve(
     from celosia.queries.policy import load_policy
     from celosia.queries.service import serve as run_service
 
-    with noting_warnings():
+    with console.noted_warnings(of_policy=True):
         declared = load_policy(policy)
     _check_files(certificate, key)
     scheme = "http" if certificate is None else "https"
@@ -211,7 +211,7 @@ def _role_and_name(policy: Path, analyst: str | None, curator: str | None) -> tu
     from celosia.core.messages import did_you_mean
     from celosia.queries.policy import load_policy
 
-    with noting_warnings():
+    with console.noted_warnings(of_policy=True):
         declared = load_policy(policy)
     if (analyst is None) == (curator is None):
         raise InputError("CEL-Q209.nobody")

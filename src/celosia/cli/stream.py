@@ -45,7 +45,9 @@ def stream(
 
     Noise, PRAM, rounding, coding and recoding can do so: they mask a row without the others. The
     same command continues after a Ctrl-C or a power cut: no record is half-written, none comes
-    twice. The order of a stream cannot be shuffled.
+    twice. The order of a stream cannot be shuffled. Where PRAM randomises every released column, a
+    record has an epsilon, and a person with at most N records N times as much. A certificate
+    lies beside the output.
 
     **Examples**
 

@@ -36,6 +36,12 @@ def studio(
     idle_minutes: Annotated[
         float, "Minutes without activity after which a visitor's work is removed."
     ] = 60,
+    keep: Annotated[
+        Path | None, "FOLDER", "Keep visitors' work here across restarts, until it expires."
+    ] = None,
+    signing_key: Annotated[
+        Path | None, "FILE", "Key of your house (celosia sign --new-key); certificates are signed."
+    ] = None,
     workers: Annotated[
         int, typer.Option(min=1, help="Number of jobs that run at the same time.")
     ] = 2,
@@ -73,8 +79,10 @@ def studio(
         key=key,
         most_upload=round(upload_megabytes * MEGABYTE),
         idle=60 * idle_minutes,
+        keep=keep,
         workers=workers,
         names=tuple(name or ()),
+        signing_key=None if signing_key is None else signing_key.resolve(),
     )
 
     def ready() -> None:
@@ -87,7 +95,10 @@ def studio(
             _open(settings.address)
 
     serve(settings, ready=ready)
-    console.note(say("cli.studio.studio_has_ended_work"))
+    if keep is None:
+        console.note(say("cli.studio.studio_has_ended_work"))
+    else:
+        console.note(say("cli.studio.studio_has_ended_kept", folder=keep))
 
 
 def _secrets(password_file: Path | None, tokens: Path | None) -> tuple[str, ...]:

@@ -316,7 +316,7 @@ class Release(ABC):
             replacing(beside, overwrite=overwrite) as paper,
         ):
             self.write_data(draft)
-            described = {"file": target.name, "sha256": _sha256(draft)} | self.data_facts()
+            described = {"file": target.name, "sha256": sha256_of(draft)} | self.data_facts()
             facts = self.certificate() | {"data": described}
             paper.write_text(json.dumps(facts, indent=2, ensure_ascii=False) + "\n", "utf-8")
         return target
@@ -325,7 +325,7 @@ class Release(ABC):
     def load(cls, path: str | Path) -> Self:
         """Read back what `save` wrote, refusing data that is not what the certificate describes."""
         target = Path(path)
-        facts = _read_certificate(target)
+        facts = read_certificate(target)
         try:
             return cls._from_certificate(target, facts)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -335,7 +335,7 @@ class Release(ABC):
     def _from_certificate(cls, target: Path, facts: dict[str, Any]) -> Self:
         if facts["kind"] != cls.kind:
             raise InputError("CEL-I021", path=target, found=facts["kind"], wanted=cls.kind)
-        if facts["data"]["sha256"] != _sha256(target):
+        if facts["data"]["sha256"] != sha256_of(target):
             raise InputError("CEL-I022", path=target)
         known = KeptMessages(facts.get("messages"))
         return cls.from_parts(
@@ -363,7 +363,12 @@ def certificate_path(path: Path) -> Path:
     return path.with_name(path.name + CERTIFICATE_SUFFIX)
 
 
-def _read_certificate(path: Path) -> dict[str, Any]:
+def read_certificate(path: Path) -> dict[str, Any]:
+    """The certificate of a data file, as it was written.
+
+    Raises:
+        InputError: CEL-I020 there is none that can be read, CEL-I023 there is no data.
+    """
     if not path.is_file():
         raise InputError("CEL-I023", path=path)
     try:
@@ -377,6 +382,7 @@ def _no_certificate(path: Path) -> InputError:
     return InputError("CEL-I020", path=path, certificate=certificate_path(path).name)
 
 
-def _sha256(path: Path) -> str:
+def sha256_of(path: Path) -> str:
+    """The fingerprint of a file, as certificates have it."""
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()

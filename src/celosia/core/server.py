@@ -2,12 +2,20 @@
 
 A user opens an address at once, so it is printed only when connections are answered; and
 a port that another program has is noticed before anything else is begun.
+
+A server may be restarted without a connection being refused: it hands its listening sockets to the
+program that takes its place, and the system keeps those who connect meanwhile waiting. The sockets
+are handed over as systemd does it (`LISTEN_FDS`), so systemd may hold them as well.
 """
 
 from __future__ import annotations
 
 import errno
+import os
+import signal
 import socket
+import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
@@ -33,10 +41,40 @@ def listening(host: str, port: int, *, code: str) -> Iterator[list[socket.socket
     """
     with ExitStack() as closing:
         try:
-            found = [closing.enter_context(each) for each in _sockets(host, port)]
+            given = _handed_over()
+            found = [closing.enter_context(each) for each in given or _sockets(host, port)]
         except OSError as error:
             raise _cannot_listen(error, host, port, code) from None
         yield found
+
+
+FIRST_HANDED_OVER = 3
+"""The number of the first socket that is handed over, as systemd has it."""
+
+
+def _handed_over() -> list[socket.socket]:
+    """The sockets that this process was given, if it was."""
+    if os.environ.get("LISTEN_PID") != str(os.getpid()):
+        return []
+    count = int(os.environ.pop("LISTEN_FDS", "0"))
+    os.environ.pop("LISTEN_PID")
+    found = [socket.socket(fileno=FIRST_HANDED_OVER + each) for each in range(count)]
+    for each in found:
+        each.set_inheritable(False)
+        each.setblocking(False)
+    return found
+
+
+def start_again(sockets: list[socket.socket]) -> None:
+    """Put the same command in the place of this process, with the sockets it listens on."""
+    # Above all of them first, so that none is overwritten before it is copied.
+    above = max(each.fileno() for each in sockets) + FIRST_HANDED_OVER + len(sockets)
+    copies = [os.dup2(each.fileno(), above + at) for at, each in enumerate(sockets)]
+    for at, copy in enumerate(copies):
+        os.dup2(copy, FIRST_HANDED_OVER + at)
+        os.close(copy)
+    environment = os.environ | {"LISTEN_PID": str(os.getpid()), "LISTEN_FDS": str(len(sockets))}
+    os.execve(sys.executable, [sys.executable, *sys.orig_argv[1:]], environment)  # noqa: S606
 
 
 def _sockets(host: str, port: int) -> Iterator[socket.socket]:
@@ -81,6 +119,19 @@ def _cannot_listen(error: OSError, host: str, port: int, code: str) -> EngineErr
     return EngineError(f"{code}.port", reason=reason, remedy=remedy, host=host, port=port)
 
 
+@contextmanager
+def _on_hang_up(call: Callable[..., None]) -> Iterator[None]:
+    """Call a function at SIGHUP, where there is such a signal and this thread may take it."""
+    if not hasattr(signal, "SIGHUP") or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGHUP, call)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
 def run_server(
     app: Any,
     sockets: list[socket.socket],
@@ -88,8 +139,10 @@ def run_server(
     ready: Callable[[], object],
     code: str,
     **options: Any,
-) -> None:
+) -> bool:
     """Run an application until it is stopped (Ctrl-C, or SIGTERM).
+
+    Whether it was asked to start again (SIGHUP) is returned; see `start_again`.
 
     Args:
         app: the application (ASGI).
@@ -114,10 +167,25 @@ def run_server(
 
     spoken = language.get()
     server = Server(uvicorn.Config(app, **options))
+    again = False
+
+    def hang_up(*_: object) -> None:
+        nonlocal again
+        again = server.should_exit = True
+
+    own = [each.dup() for each in sockets]  # the server closes its own, if it starts
     # An interrupt is raised again after the server has ended as it should; it exits the program
     # where the application does not start, and has logged why.
     # Visitors choose the language of what they are shown, not the command that serves them.
-    with suppress(KeyboardInterrupt, SystemExit), speaking(None):
-        server.run(sockets=sockets)
+    with (
+        suppress(KeyboardInterrupt, SystemExit),
+        speaking(None),
+        _on_hang_up(hang_up),
+        ExitStack() as closing,
+    ):
+        for each in own:
+            closing.enter_context(each)
+        server.run(sockets=own)
     if not server.started:
         raise EngineError(f"{code}.start")
+    return again

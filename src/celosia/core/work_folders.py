@@ -17,6 +17,8 @@ import tempfile
 import weakref
 from pathlib import Path
 
+from celosia.core.errors import InputError
+
 if sys.platform != "win32":  # which has no such locks: nothing is swept there
     import fcntl
 
@@ -53,6 +55,41 @@ class WorkFolder:
 
     def __exit__(self, *_: object) -> None:
         self.cleanup()
+
+
+class KeptFolder:
+    """A folder that stays, for one process at a time; only this user may enter it.
+
+    It is made where there is none. One that others may enter, or that another process has, is
+    refused.
+
+    Raises:
+        InputError: CEL-W006.
+    """
+
+    def __init__(self, place: Path) -> None:
+        self.name = str(place)
+        try:
+            place.mkdir(mode=0o700, parents=True, exist_ok=True)
+            open_to_others = sys.platform != "win32" and place.stat().st_mode & 0o077
+        except OSError:
+            raise InputError("CEL-W006.no_folder", folder=place) from None
+        if open_to_others:
+            raise InputError("CEL-W006", folder=place)
+        self._lock: int | None = None
+        if sys.platform != "win32":
+            self._lock = os.open(place / LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+            try:
+                fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                os.close(self._lock)
+                raise InputError("CEL-W006.in_use", folder=place) from None
+
+    def cleanup(self) -> None:
+        """Let another process have it; what is in it stays."""
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
 
 
 def sweep(place: Path | None = None) -> int:

@@ -14,6 +14,8 @@ from celosia.core.progress import Progress, Step
 from celosia.core.randomness import Source
 from celosia.frames.codes import encode
 from celosia.logs import metrics
+from celosia.logs.attacks.inference import association, known_items_of
+from celosia.logs.attacks.publication import publication_of
 from celosia.logs.attacks.result import LogAttack
 from celosia.logs.attacks.unicity import Postings, known_items
 from celosia.logs.log import Log
@@ -133,30 +135,43 @@ def linked_units(now: Log) -> NDArray[np.int64]:
 def set_account(
     original: Transactions,
     made: Transactions | DisassociatedSets,
-    method: SetMethod[Any],
+    method: SetMethod[Any] | None,
     context: SetContext,
 ) -> LogAccount:
-    """Check the promise by independent code, attack the release, and measure its use."""
+    """Check the promise by independent code, attack the release, and measure its use.
+
+    Without a method no promise is known, and none is checked.
+    """
     rng = context.rng
     context.progress(Step(Message("logs.stage.measure"), 0))
-    violations = count_violations(made, method, context)
+    violations = None if method is None else count_violations(made, method, context)
+    read = publication_of(made, context.tree)
+    before = [known_items(original, items=each, rng=rng) for each in KNOWN]
+    after = [known_items_of(original, read, items=each, rng=rng) for each in KNOWN]
+    if context.sensitive:
+        secret = context.sensitive
+        before.append(association(original, sensitive=secret, rng=rng))
+        after.append(association(original, read, sensitive=secret, rng=rng))
     if isinstance(made, DisassociatedSets):
-        return LogAccount(utility=metrics.disassociated(original, made), violations=violations)
-    postings = generalised_postings(original, made, context)
-    before = tuple(known_items(original, items=each, rng=rng) for each in KNOWN)
-    after = tuple(known_items(original, postings, items=each, rng=rng) for each in KNOWN)
+        utility = metrics.disassociated(original, made)
+    else:
+        utility = metrics.sets(original, made, context.tree)
     return LogAccount(
-        attacks=after,
-        before=before,
-        utility=metrics.sets(original, made, context.tree),
-        violations=violations,
+        attacks=tuple(after), before=tuple(before), utility=utility, violations=violations
     )
 
 
 def count_violations(
-    made: Transactions | DisassociatedSets, method: SetMethod[Any], context: SetContext
+    made: Transactions | DisassociatedSets,
+    method: SetMethod[Any],
+    context: SetContext,
+    *,
+    in_full: bool = False,
 ) -> int | None:
-    """How often the promise is broken in what is published; None where it would take too long."""
+    """How often the promise is broken in what is published; None where it would take too long.
+
+    With `in_full` it is counted however long it takes.
+    """
     if isinstance(made, DisassociatedSets):
         assert isinstance(method, Disassociation)
         return sum(
@@ -167,52 +182,10 @@ def count_violations(
     match method:
         case LocalGeneralisation():
             return int(smallest_group(sets) < method.k)
-        case KmAnonymity() if work(sets, method.m) <= MOST_CHECKED:
+        case KmAnonymity() if in_full or work(sets, method.m) <= MOST_CHECKED:
             found = rare_sets(sets, k=method.k, m=method.m)
-        case Coherence() if work(sets, method.p) <= MOST_RULES:
+        case Coherence() if in_full or work(sets, method.p) <= MOST_RULES:
             found = incoherent_sets(sets, context.sensitive, h=method.h, k=method.k, p=method.p)
-        case RhoUncertainty() if work(sets, method.p) <= MOST_RULES:
+        case RhoUncertainty() if in_full or work(sets, method.p) <= MOST_RULES:
             found = certain_rules(sets, context.sensitive, rho=method.rho, p=method.p)
     return None if found is None else sum(1 for _ in found)
-
-
-def generalised_postings(
-    original: Transactions, made: Transactions, context: SetContext
-) -> Postings:
-    """The published transactions that may hold each item: they have it, or a group of it."""
-    place = {label: number for number, label in enumerate(made.labels)}
-    parents = _label_parents(context)
-    order = np.argsort(made.items, kind="stable")
-    ends = np.searchsorted(made.items[order], np.arange(len(made.labels) + 1))
-    owners = made.owners[order]
-    items, units = [], []
-    for item, label in enumerate(original.labels):
-        chain = [label]
-        while chain[-1] in parents:
-            chain.append(parents[chain[-1]])
-        for each in chain:
-            node = place.get(each)
-            if node is not None and ends[node + 1] > ends[node]:
-                found = owners[ends[node] : ends[node + 1]]
-                items.append(np.full(len(found), item))
-                units.append(found)
-    empty = np.empty(0, dtype=np.int64)
-    postings = Postings.of(
-        np.concatenate(items) if items else empty,
-        np.concatenate(units) if units else empty,
-        count=len(original.labels),
-    )
-    return Postings(postings.starts, postings.units, made.count, None, postings.is_gone)
-
-
-def _label_parents(context: SetContext) -> dict[str, str]:
-    tree = context.tree
-    if tree is None:
-        return {}
-    # With the nodes that local generalisation puts in: each chain of the tree is part of one there.
-    narrow = tree.narrow()
-    return {
-        narrow.labels[node]: narrow.labels[above]
-        for node, above in enumerate(narrow.parents.tolist())
-        if node != above
-    }

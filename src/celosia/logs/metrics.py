@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 
 from celosia.logs.sets.disassociation import DisassociatedSets
-from celosia.logs.sets.item_tree import ItemTree
+from celosia.logs.sets.item_tree import ItemTree, chains_of
 from celosia.logs.sets.transactions import Transactions
 
 PAIRS = 400
@@ -71,7 +71,7 @@ def pair_error(original: Transactions, made: Transactions, tree: ItemTree | None
         return 0.0
     published = _pairs(made)
     singles = dict(zip(made.labels, made.supports.tolist(), strict=True))
-    chains = _chains(tree)
+    chains = chains_of(tree)
     errors = []
     for (one, other), count in top:
         guess = 0.0
@@ -86,19 +86,6 @@ def pair_error(original: Transactions, made: Transactions, tree: ItemTree | None
                     guess += published.get(pair, 0) / (first_size * second_size)
         errors.append(abs(guess - count) / count)
     return float(np.mean(errors))
-
-
-def _chains(tree: ItemTree | None) -> dict[str, list[tuple[str, int]]]:
-    """For each item the labels that may stand for it, with how many leaves each has."""
-    if tree is None:
-        return {}
-    found = {}
-    narrow = tree.narrow()
-    for leaf in range(narrow.leaves):
-        found[narrow.labels[leaf]] = [
-            (narrow.labels[node], int(narrow.sizes[node])) for node in narrow.chain(leaf)
-        ]
-    return found
 
 
 def disassociated(original: Transactions, made: DisassociatedSets) -> dict[str, float]:

@@ -18,6 +18,7 @@ from celosia.core.release import Release
 from celosia.core.report import Document
 from celosia.logs import report
 from celosia.logs.account import LogAccount
+from celosia.logs.matching import read_set_release
 from celosia.logs.sets.disassociation import DisassociatedSets
 from celosia.logs.sets.transactions import Transactions
 
@@ -186,14 +187,8 @@ class SetRelease(_Release):
 
     @classmethod
     def from_parts(cls, path: Path, facts: dict[str, Any], **common: Any) -> Self:
-        data: Transactions | DisassociatedSets
-        if facts["data"]["content"] == DisassociatedSets.__name__:
-            data = DisassociatedSets.from_dict(json.loads(path.read_text("utf-8")))
-        else:
-            lines = path.read_text("utf-8").split("\n")[:-1]
-            data = Transactions.of(line.split("\t") if line else [] for line in lines)
         return cls(
-            data=data,
+            data=read_set_release(path),
             **_common_parts(facts),
             **common,
         )

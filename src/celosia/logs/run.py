@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from celosia.core.errors import InputError, PrivacyError, PrivacyWarning
 from celosia.core.messages import Message
@@ -58,7 +59,7 @@ def publish(
     log = data if isinstance(data, Log) else read(data, declare)
     chosen = ordered(methods)
     now, outcomes = _applied(log, chosen, rng, progress)
-    notes = log_notes(log.declaration, _largest_share(log))
+    notes = log_notes(log.declaration, _largest_share(log), hash_columns(log))
     for note in notes:
         warnings.warn(note, PrivacyWarning, stacklevel=2)
     measured = log_account(log, now, rng=rng, progress=progress) if assess else LogAccount()
@@ -131,9 +132,30 @@ def _largest_share(log: Log) -> float:
     return float(np.bincount(log.people).max() / log.records)
 
 
-def log_notes(declaration: LogDeclaration, largest: float) -> tuple[str, ...]:
-    """What a curator should know of a log, `largest` being the share of its most active person."""
+def hash_columns(log: Log) -> list[str]:
+    """The columns that are kept as they are and hold nothing but what looks like plain hashes."""
+    found = []
+    for name in log.declaration.keep:
+        values = log.frame.get_column(name).drop_nulls()
+        is_text = values.dtype == pl.String and len(values) > 0
+        if is_text and values.str.contains(r"(?i)^(?:[0-9a-f]{2}){16,64}$").all():
+            found.append(name)
+    return found
+
+
+def log_notes(
+    declaration: LogDeclaration, largest: float, hashed: Sequence[str] = ()
+) -> tuple[str, ...]:
+    """What a curator should know of a log.
+
+    Args:
+        declaration: what its columns are.
+        largest: the share of its most active person.
+        hashed: the columns that are published and look like plain hashes.
+    """
     notes: list[str] = []
+    if hashed:
+        notes.append(Message("logs.note.hashes", columns=list(hashed)))
     if declaration.unit == "record":
         notes.append(Message("logs.open.unit_record"))
     if largest > 0.5:

@@ -22,16 +22,16 @@ _PLACES = re.compile(
     r"|(?P<marked>.[\u0300-\u036f]+)",
     re.DOTALL,
 )
-_IN_ASCII = re.compile(
-    r"[ \t-](?:(?<=\n[ \t])[ \t]*+|(?<=[ \t])[ \t]*+(?=\r?\n)"
-    r"|(?<=[^\W\d_]-)\r?\n[ \t]*(?=[^\W\d_]))"
+_IN_ASCII = (
+    (("\n ", "\n\t"), re.compile(r"\n[ \t]++"), 1),
+    ((" \n", " \r\n", "\t\n", "\t\r\n"), re.compile(r"[ \t]++(?=\r?\n)"), 0),
+    (("-\n", "-\r\n"), re.compile(r"-(?<=[A-Za-z]-)\r?\n[ \t]*(?=[A-Za-z])"), 0),
 )
-"""The same of plain letters, where only blanks at ends of lines and broken words go."""
+"""What goes from plain letters: blanks at both ends of a line, and words broken at its end; what
+tells that there is something to look for, and how many characters of a match stay."""
 _LOOKALIKES = {"\u2010": "-", "\u2011": "-", "\u2012": "-", "\u2013": "-", "\u2212": "-",
                "\u2019": "'"}  # fmt: skip
 _SINGLE = str.maketrans(_LOOKALIKES)
-_TROUBLE = ("-\n", "-\r\n", " \n", " \r\n", "\t\n", "\n ", "\n\t")
-"""What must be folded even in plain letters."""
 _JOINED = "\u200d"
 """Joins the characters before and after it to one that is shown (emoji)."""
 
@@ -92,36 +92,50 @@ def fold(text: str) -> FoldedText:
     >>> fold("Gar\u00adcía, sá-\nbado").text
     'García, sábado'
     """
-    plain = text.translate(_SINGLE)
-    if text.isascii() and not any(each in text for each in _TROUBLE):
+    is_plain = text.isascii()
+    plain = text if is_plain else text.translate(_SINGLE)
+    changes = _gaps(plain) if is_plain else _changes(plain)
+    if not changes:
         return FoldedText(plain, len(text))
     pieces: list[str] = []
     starts: list[int] = []
     origins: list[int] = []
     ends: list[int] = []
     size = last = 0
-
-    def add(piece: str, origin: int, end: int) -> None:
-        nonlocal size
-        if piece:
-            pieces.append(piece)
-            starts.append(size)
-            origins.append(origin)
-            ends.append(end)
-            size += len(piece)
-
-    for match in (_IN_ASCII if text.isascii() else _PLACES).finditer(plain):
-        start, end = match.span()
-        add(plain[last:start], last, start)
-        what = match.lastgroup
-        if what == "wide":
-            add(unicodedata.normalize("NFKC", match.group()), start, end)
-        elif what == "digit":
-            add(str(unicodedata.digit(match.group())), start, end)
-        elif what == "marked":
-            add(unicodedata.normalize("NFC", match.group()), start, end)
-        last = end
-    if not last:
-        return FoldedText(plain, len(text))
-    add(plain[last:], last, len(text))
+    for first, after, new in [*changes, (len(text), len(text), "")]:
+        if first < last:  # a blank line has its blanks at both ends
+            continue
+        for piece, origin, end in ((plain[last:first], last, first), (new, first, after)):
+            if piece:
+                pieces.append(piece)
+                starts.append(size)
+                origins.append(origin)
+                ends.append(end)
+                size += len(piece)
+        last = after
     return FoldedText("".join(pieces), len(text), starts, origins, ends)
+
+
+def _gaps(text: str) -> list[tuple[int, int, str]]:
+    """What goes from a text of plain letters."""
+    return sorted(
+        (match.start() + stay, match.end(), "")
+        for signs, pattern, stay in _IN_ASCII
+        if any(each in text for each in signs)
+        for match in pattern.finditer(text)
+    )
+
+
+def _changes(text: str) -> list[tuple[int, int, str]]:
+    """What is written in another way, or goes."""
+    found = []
+    for match in _PLACES.finditer(text):
+        what, written = match.lastgroup, match.group()
+        if what == "digit":
+            new = str(unicodedata.digit(written))
+        elif what in ("wide", "marked"):
+            new = unicodedata.normalize("NFKC" if what == "wide" else "NFC", written)
+        else:
+            new = ""
+        found.append((*match.span(), new))
+    return found

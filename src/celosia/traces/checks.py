@@ -30,9 +30,7 @@ def place_points(  # noqa: PLR0917 - columns, in their order
     """Traces from columns, checked and put on the lattice; see `Traces.of`."""
     plane = declaration.plane
     people = pl.Series("person", person).cast(pl.String)
-    if people.null_count() or (people == "").any():
-        missing = people.null_count() + int((people == "").sum())
-        raise InputError("CEL-J003.no_person", count=missing)
+    _refuse("CEL-J003.no_person", people.fill_null("") == "")
     north = degrees(latitude, declaration.latitude)
     east = degrees(longitude, declaration.longitude)
     seconds = np.asarray(time, dtype=np.int64)
@@ -44,12 +42,12 @@ def place_points(  # noqa: PLR0917 - columns, in their order
     inside = plane.region.holds(north, east)
     counts: dict[str, int] = {}
     outside = int((~inside).sum())
+    if declaration.outside == "refuse":
+        _refuse("CEL-J003.outside", ~inside, points=int(seconds.size))
     names, codes = _codes(people)
     x, y = plane.cells(north, east)
     label = None if place is None else _places(place)
     if outside:
-        if declaration.outside == "refuse":
-            raise InputError("CEL-J003.outside", count=outside, points=int(seconds.size))
         counts["clamped" if declaration.outside == "clamp" else "dropped"] = outside
         if declaration.outside == "clamp":
             x, y = plane.clamp(x, y)
@@ -84,12 +82,10 @@ def degrees(column: Any, name: str) -> NDArray[np.float64]:
         if numbers.null_count():
             commas = int(texts.str.contains(r"^\s*-?\d+,\d+\s*$").fill_null(False).sum())
             key = "CEL-J003.decimal_commas" if commas else "CEL-J003.not_numbers"
-            raise InputError(key, column=name, count=numbers.null_count())
+            _refuse(key, numbers.is_null(), column=name)
         found = numbers
     values = found.cast(pl.Float64).to_numpy()
-    wrong = int((~np.isfinite(values)).sum())
-    if wrong:
-        raise InputError("CEL-J003.not_numbers", column=name, count=wrong)
+    _refuse("CEL-J003.not_numbers", ~np.isfinite(values), column=name)
     return values
 
 
@@ -102,19 +98,19 @@ def check_coordinates(
         InputError: CEL-J003 in metres, swapped, or many at latitude 0 and longitude 0.
     """
     region = declaration.plane.region
-    metres = int(((np.abs(latitude) > LARGEST) | (np.abs(longitude) > LARGEST)).sum())
-    if metres:
-        raise InputError("CEL-J003.metres", count=metres)
+    _refuse("CEL-J003.metres", (np.abs(latitude) > LARGEST) | (np.abs(longitude) > LARGEST))
     inside = region.holds(latitude, longitude)
-    swapped = int((~inside & region.holds(longitude, latitude)).sum())
-    if swapped:
-        raise InputError("CEL-J003.swapped", count=swapped)
-    beyond = int(((np.abs(latitude) > 90) | (np.abs(longitude) > 180)).sum())
-    if beyond:
-        raise InputError("CEL-J003.beyond", count=beyond)
-    zero = int(((latitude == 0) & (longitude == 0) & ~inside).sum())
-    if zero and declaration.outside == "refuse":
-        raise InputError("CEL-J003.zero", count=zero)
+    _refuse("CEL-J003.swapped", ~inside & region.holds(longitude, latitude))
+    _refuse("CEL-J003.beyond", (np.abs(latitude) > 90) | (np.abs(longitude) > 180))
+    if declaration.outside == "refuse":
+        _refuse("CEL-J003.zero", (latitude == 0) & (longitude == 0) & ~inside)
+
+
+def _refuse(key: str, wrong: Any, **fields: Any) -> None:
+    """Refuse rows that are wrong, if there are any: how many they are, and the first of them."""
+    rows = np.flatnonzero(np.asarray(wrong))
+    if rows.size:
+        raise InputError(key, count=int(rows.size), row=int(rows[0]) + 1, **fields)
 
 
 def seconds(column: pl.Series, declaration: Declaration) -> NDArray[np.int64]:
@@ -124,8 +120,7 @@ def seconds(column: pl.Series, declaration: Declaration) -> NDArray[np.int64]:
         InputError: CEL-J004 some are no times, lack a zone, or are of another unit than declared.
     """
     name = declaration.time
-    if column.null_count():
-        raise InputError("CEL-J004.not_times", column=name, count=column.null_count())
+    _refuse("CEL-J004.not_times", column.is_null(), column=name)
     if column.dtype.is_numeric():
         return _epochs(column, declaration)
     if column.dtype == pl.Date:
@@ -141,14 +136,10 @@ def _epochs(column: pl.Series, declaration: Declaration) -> NDArray[np.int64]:
     if declaration.epoch is None:
         raise InputError("CEL-J004.no_epoch", column=declaration.time)
     numbers: NDArray[np.float64] = column.cast(pl.Float64).to_numpy()
-    if not np.isfinite(numbers).all():
-        count = int((~np.isfinite(numbers)).sum())
-        raise InputError("CEL-J004.not_times", column=declaration.time, count=count)
+    _refuse("CEL-J004.not_times", ~np.isfinite(numbers), column=declaration.time)
     if declaration.epoch == "ms":
         return np.floor(numbers / 1000).astype(np.int64)
-    large = int((np.abs(numbers) > MILLISECONDS).sum())
-    if large:
-        raise InputError("CEL-J004.milliseconds", column=declaration.time, count=large)
+    _refuse("CEL-J004.milliseconds", np.abs(numbers) > MILLISECONDS, column=declaration.time)
     return np.floor(numbers).astype(np.int64)
 
 
@@ -160,21 +151,23 @@ def _from_texts(texts: pl.Series, declaration: Declaration) -> NDArray[np.int64]
     """ISO times; all with an offset, or none of them."""
     clean = texts.str.strip_chars().str.replace("T", " ", literal=True)
     has_offset = clean.str.contains(_OFFSET)
-    if has_offset.any() and not has_offset.all():
-        count = int((~has_offset).sum())
-        raise InputError("CEL-J004.mixed", column=declaration.time, count=count)
+    if has_offset.any():
+        _refuse("CEL-J004.mixed", ~has_offset, column=declaration.time)
     if has_offset.all():
         clean = clean.str.replace("Z$", "+00:00")
         for form in _FORMS[:2]:
             found = clean.str.to_datetime(form + "%z", time_unit="us", strict=False)
             if not found.null_count():
                 return found.dt.epoch("s").to_numpy()
-        raise InputError("CEL-J004.not_times", column=declaration.time, count=found.null_count())
+        _refuse("CEL-J004.not_times", found.is_null(), column=declaration.time)
     for form in _FORMS:
         found = clean.str.to_datetime(form, time_unit="us", strict=False)
         if not found.null_count():
             return _in_zone(found, declaration)
-    raise InputError("CEL-J004.not_times", column=declaration.time, count=found.null_count())
+    rows = np.flatnonzero(found.is_null())
+    raise InputError(
+        "CEL-J004.not_times", column=declaration.time, count=int(rows.size), row=int(rows[0]) + 1
+    )
 
 
 def _in_zone(naive: pl.Series, declaration: Declaration) -> NDArray[np.int64]:
@@ -182,6 +175,5 @@ def _in_zone(naive: pl.Series, declaration: Declaration) -> NDArray[np.int64]:
     if not declaration.has_zone:
         raise InputError("CEL-J004.naive", column=declaration.time)
     found = naive.dt.replace_time_zone(declaration.zone, ambiguous="earliest", non_existent="null")
-    if found.null_count():
-        raise InputError("CEL-J004.gap", column=declaration.time, count=found.null_count())
+    _refuse("CEL-J004.gap", found.is_null(), column=declaration.time)
     return found.dt.epoch("s").to_numpy()

@@ -50,3 +50,15 @@ def with_key(samples: Samples, path: Path, traces: Traces) -> Samples:
     if (owner[np.unique(samples.trace)] < 0).any():
         raise InputError("CEL-J013.key", path=path.name)
     return replace(samples, owner=owner)
+
+
+def read_owners(path: Path) -> dict[int, str]:
+    """The person of each trace that a key names.
+
+    Raises:
+        InputError: CEL-J013 it is no key.
+    """
+    table = read_table(path, types=dict.fromkeys(COLUMNS, "string"))
+    if tuple(table.columns) != COLUMNS or not table["trace"].str.contains(r"^\d+$").all():
+        raise InputError("CEL-J013.key", path=path.name)
+    return {int(trace): person for trace, person in table.iter_rows()}

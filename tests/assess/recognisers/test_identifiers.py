@@ -121,7 +121,8 @@ PIECES = ("DNI ", "12345678Z", "1234", "567", "89", "0", "12", "00", "+34", "(",
           "www.", "https://x.org", "caso ", "Historia nº ", "tel. ", "ISBN ", "10.1234/", " mg",
           "Ley ", "ICD-", "E11", "\n", "\u0663", "card 4111 1111 1111 1111", "iban", "999-12-3456",
           "1M8GDM9AXKP042788", "BOXW310820HNERXN09", "1234 BCD", "192.0.2.17",
-          "2001:db8::1")  # fmt: skip
+          "2001:db8::1", "12/05/2024", "2024-05-12", "3.4.25", "file ", "l'historia ", "WWW.x.org",
+          "20 mg", "00-1", "19")  # fmt: skip
 
 
 def searched_everywhere(text: str, monkeypatch: pytest.MonkeyPatch) -> list[Match]:

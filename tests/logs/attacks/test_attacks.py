@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
+import random
 from hashlib import sha256
+from itertools import combinations
 
 import polars as pl
 import pytest
 
 from celosia import datasets
+from celosia.core.errors import InputError
 from celosia.core.randomness import Seeded
 from celosia.logs import (
     DisassociatedSets,
+    Disassociation,
     Fields,
+    ItemTree,
     LogDeclaration,
+    SetContext,
     Transactions,
     UserThreshold,
     attacks,
     log_of,
 )
 from celosia.logs.attacks import AttackedLog, HashColumns, RareQueries, SessionLinking
+from celosia.logs.attacks.publication import ChunkedSets
 from celosia.logs.run import apply_methods
 from celosia.logs.sets.disassociation import Cluster
+from celosia.tables.hierarchies import Hierarchy
 
 
 def test_rare_queries_expose_persons_until_a_threshold_drops_them() -> None:
@@ -83,9 +91,62 @@ def test_a_planted_cover_problem_is_reported() -> None:
     assert lower.exposed == 0
 
 
-def test_shares_of_matching_records_multiply_over_chunks() -> None:
+def test_expected_matches_multiply_over_chunks() -> None:
     cluster = Cluster(4, ((("a",), ("a", "b")), (("c",),)), ("t",))
-    assert attacks.matching_share(cluster, ["a"]) == 0.5
-    assert attacks.matching_share(cluster, ["a", "c"]) == 0.125
-    assert attacks.matching_share(cluster, ["a", "t"]) == 0.125
-    assert attacks.matching_share(cluster, ["zz"]) == 0
+    read = attacks.publication_of(DisassociatedSets((cluster,)))
+    assert read.expected(["a"]) == 2
+    assert read.expected(["a", "c"]) == read.expected(["a", "t"]) == 0.5
+    assert read.expected(["zz"]) == 0
+    assert read.is_gone("zz")
+    assert not read.is_gone("t")
+
+
+def test_items_of_a_group_are_equally_likely() -> None:
+    tree = ItemTree.of(Hierarchy.from_paths([(x, x[0].upper(), "*") for x in ("a1", "a2", "b1")]))
+    read = attacks.publication_of(Transactions.of([["A", "b1"], ["a1"], ["A"]]), tree)
+    assert read.expected([]) == 3
+    assert read.expected(["a1"]) == 2
+    assert read.expected(["a2", "b1"]) == 0.5
+    assert read.is_gone("c")
+
+
+def test_generalisation_lowers_what_is_inferred() -> None:
+    """A6 on generalised sets: the groups hide which item the sensitive one goes with."""
+    paths = [("a1", "A", "*"), ("a2", "A", "*"), ("s", "S", "*")]
+    tree = ItemTree.of(Hierarchy.from_paths(paths))
+    original = Transactions.of([["a1", "s"]] * 4 + [["a2"]] * 12)
+    made = Transactions.of([["A", "s"]] * 4 + [["A"]] * 12)
+    before = attacks.association(original, sensitive=["s"], items=1, rng=Seeded(1))
+    assert before.share_exposed == 1
+    after = attacks.association(original, made, sensitive=["s"], items=1, tree=tree, rng=Seeded(1))
+    assert after.targets == 4
+    assert after.facts["surest"] == pytest.approx(0.25)
+    method = attacks.set_attack_from_text("association:1,above=0.2")
+    subject = attacks.AttackedSets(
+        original=original, release=made, context=SetContext(tree=tree, sensitive=frozenset({"s"}))
+    )
+    assert method.run_on_sets(subject, rng=Seeded(1)).share_exposed == 1
+    with pytest.raises(InputError, match="declared sensitive"):
+        method.run_on_sets(
+            attacks.AttackedSets(original=original, context=SetContext()), rng=Seeded(1)
+        )
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_disassociated_records_hide_known_items_among_k(seed: int) -> None:
+    """A5: by the promise, up to m items of a record are in k records of some original."""
+    k, m = 3, 2
+    rng = random.Random(seed)
+    sets = [rng.sample("abcdefgh", rng.randint(1, 5)) for _ in range(40)]
+    data = Transactions.of(sets)
+    joint = 1 + seed % 2
+    method = Disassociation(k=k, m=m, max_cluster=8, joint=joint)
+    made = method.apply(data, SetContext(rng=Seeded(seed))).data
+    read = ChunkedSets(made)
+    for row in sets:
+        for size in range(1, min(m, len(row)) + 1):
+            assert all(read.most(known) >= k for known in combinations(row, size))
+    found = attacks.known_items_of(data, read, items=m, rng=Seeded(1))
+    assert found.exposed == 0
+    assert found.smallest is not None
+    assert found.smallest >= k

@@ -26,7 +26,7 @@ from celosia.traces.attacks import (
     worst_case,
 )
 from celosia.traces.attacks._kernels import candidates, random_keys
-from celosia.traces.attacks.unicity import _index, sample_codes
+from celosia.traces.attacks.unicity import _index, _known, sample_codes
 from celosia.traces.samples import segmented
 
 RANGES = {
@@ -213,3 +213,15 @@ def test_every_attack_runs_and_names_no_person() -> None:
         told = str(found.as_dict())
         assert not any(person in told for person in traces.names.to_list())
         assert found.blocks()
+
+
+def test_a_curve_counts_as_one_number_of_points_at_a_time() -> None:
+    """Who is alone with some points is alone with more: nobody is counted again."""
+    traces = small_city(60, 3).traces
+    base = segmented(traces, "whole")
+    codes = sample_codes(base, traces, cell=5000, hours=24)
+    index = _index(base.trace, codes, base.traces)
+    known, starts = _known(index, 5, Seeded(1))
+    for points, share in enumerate(unicity_curve(traces, cell=5000, hours=24, rng=Seeded(1)), 1):
+        sizes, _ = candidates(known, starts, points, *index, 2)
+        assert share == np.mean(sizes[sizes >= 0] == 1)

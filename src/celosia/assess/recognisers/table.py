@@ -32,6 +32,11 @@ _DEVICE = _words("ip imei mac device dispositivo terminal equipo serial serie ho
 _NHS = _words("nhs health service patient document identity")
 _PASSPORT = _words("passport pasaporte licence license licencia permiso conducir driving")
 _RECORD = r"[A-Za-z]{0,4}[-/ ]?\d[\dA-Za-z]{2,11}(?:[-/.]\d[\dA-Za-z]{0,9}){0,3}"
+_RECORD_STARTS = _words(
+    "nhc mrn historia expediente ficha folio caso episodio factura medical record case file chart"
+    " episode invoice hospital policy poliza"
+)
+"""The first words of those below."""
 _RECORD_WORDS = (
     "NHC|MRN|historia(?: cl[ií]nica)?|expediente|ficha|folio|caso|episodio|factura|medical record"
     "|record|case|file|chart|episode|invoice|hospital (?:number|no)|policy|p[oó]liza"
@@ -66,7 +71,13 @@ def _before(pattern: str, *back: int) -> tuple[Anchor]:
     return (Anchor(re.compile(pattern), back),)
 
 
-_SCHEME = _before(r"[hHfFwW](?<!\w.)(?i:ttps?://|tp://|ww\.)", 0)
+# A search for one letter is far quicker than one for any of several: an anchor each.
+_SCHEME = (Anchor(re.compile("://")), *_before(r"\.(?<=[wW]{3}.)", 3))
+_HEX_PAIR = (*_before(rf":{_HEX}{{2}}:", 2), *_before(rf"-{_HEX}{{2}}-", 2))
+_LAWS = tuple(
+    Anchor(re.compile(pattern), (0,))
+    for pattern in (r"L(?<!\w.)ey", r"R(?<!\w.)(?:e[ag]|\.|D)", r"D(?<!\w.)irec", r"A(?<!\w.)ct")
+)
 
 
 # fmt: off
@@ -116,8 +127,9 @@ RECOGNISERS: tuple[Recogniser, ...] = (
     Recogniser("passport or licence", "id", POSSIBLE, _BOTH,
         _bare(r"[A-Z]{1,3}[- ]?\d{6,9}|\d{8,9}"), context=_PASSPORT, needs_context=True),
     Recogniser("record number", "record", SURE,
-        _before(r"[NnMmHhEeFfCcRrIiPp](?<!\w.)"
-                r"(?i:hc|rn|is|xp|ic|ol|as|pi|ac|ed|ec|il|ha|nv|os|ól)", 0),
+        (Anchor(re.compile(r"[NnMmHhEeFfCcRrIiPp](?<!\w.)"
+                           r"(?i:hc|rn|is|xp|ic|ol|as|pi|ac|ed|ec|il|ha|nv|os|ól)"), (0,),
+                words=_RECORD_STARTS),),
         re.compile(rf"(?<!\w)(?:{_RECORD_WORDS})"
                    r"(?:[ .]{0,2}(?:no|n[uú]m|n[º°]|n[uú]mero|number|id))?[ .:#º°-]{1,3}"
                    rf"(?P<value>{_RECORD})(?![\w@])", re.IGNORECASE)),
@@ -143,13 +155,14 @@ RECOGNISERS: tuple[Recogniser, ...] = (
         re.compile(rf"(?<![\w:])(?:{_HEX}{{1,4}}:){{7}}{_HEX}{{1,4}}(?![\w:])"
                    rf"|(?<![\w:])(?:{_HEX}{{1,4}}:){{1,6}}(?::{_HEX}{{1,4}}){{1,6}}(?![\w:])"
                    rf"|(?<![\w:])(?:{_HEX}{{1,4}}:){{2,7}}:(?![\w:])"), context=_DEVICE),
-    Recogniser("MAC", "device", SURE, _before(rf"[:-]{_HEX}{{2}}[:-]", 2), re.compile(
+    Recogniser("MAC", "device", SURE, _HEX_PAIR, re.compile(
         rf"(?<![\w:-]){_HEX}{{2}}(?:([:-]){_HEX}{{2}})(?:\1{_HEX}{{2}}){{4}}(?![\w:-])")),
     Recogniser("IMEI", "device", LIKELY, _NUMBER, _bare(r"\d{2}-?\d{6}-?\d{6}-?\d"),
         check_digits.luhn, _words("imei"), needs_context=True),
     Recogniser("UUID", "device", SURE, _before(rf"-{_HEX}{{4}}-{_HEX}{{4}}-", 8), re.compile(
         rf"(?<![\w-]){_HEX}{{8}}(?:-{_HEX}{{4}}){{3}}-{_HEX}{{12}}(?![\w-])")),
-    Recogniser("VIN", "plate", SURE, _before(r"[A-HJ-NPR-Z0-9]{17}", 0),
+    Recogniser("VIN", "plate", SURE, 
+        (Anchor(re.compile("[A-HJ-NPR-Z0-9]"), every=17),),
         _bare(r"[A-HJ-NPR-Z0-9]{17}"), check_digits.vin, _CAR),
     Recogniser("plate (ES)", "plate", SURE, _BOTH,
         _bare(r"\d{4}[ -]?[BCDFGHJKLMNPRSTVWXYZ]{3}|[A-Z]{1,2}[ -]\d{4}[ -][A-Z]{1,2}"),
@@ -160,20 +173,23 @@ RECOGNISERS: tuple[Recogniser, ...] = (
 )
 """All of them. Their order is no rank: the longest match wins, then the surest."""
 
+_QUANTITY = (
+    r"\d(?<![\w.,].)[\d.,]{0,12} ?(?:mg|mcg|µg|ug|g|kg|ml|mL|dl|dL|l|cm|mm|m|km|mmHg|bpm|lpm|ppm"
+    r"|UI|IU|U/L|mmol|mEq|kcal|%|°C|ºC)(?:/[A-Za-zµ]{1,4})?(?!\w)"
+)
+
 PROTECTED: tuple[Protected, ...] = (
     Protected(re.compile(r"(?<!\w)ISBN(?:-1[03])?[: ]{0,2}[\d -]{9,16}[\dX]", re.IGNORECASE),
-        _before(r"[Ii][Ss][Bb][Nn]", 0)),
-    Protected(re.compile(r"(?<!\w)10\.\d{4,9}/[^\s\"<>]{1,200}"), ("number",)),
-    Protected(re.compile(
-        r"(?<![\w.,])\d[\d.,]{0,12} ?(?:mg|mcg|µg|ug|g|kg|ml|mL|dl|dL|l|cm|mm|m|km|mmHg|bpm|lpm|ppm"
-        r"|UI|IU|U/L|mmol|mEq|kcal|%|°C|ºC)(?:/[A-Za-zµ]{1,4})?(?!\w)"), ("number",)),
+        (*_before("B(?<=[Ii][Ss].)", 2), *_before("b(?<=[Ii][Ss].)", 2))),
+    Protected(re.compile(r"(?<!\w)10\.\d{4,9}/[^\s\"<>]{1,200}"), _before(r"10\.", 0)),
+    Protected(re.compile(_QUANTITY), _before(_QUANTITY, 0)),
     Protected(re.compile(r"(?<!\w)(?:ICD|CIE)-?1?[0-9]?[: ]{0,2}[A-Z]\d{2}(?:\.\d{1,3})?(?!\w)"),
-        _before("ICD|CIE", 0)),
+        (*_before("ICD", 0), *_before("CIE", 0))),
     Protected(re.compile(
         r"(?<!\w)(?:Ley(?: Org[aá]nica)?|Real Decreto(?:-ley)?|R\.?D\.?|Directiva|Reglamento"
         r"|Regulation|Directive|Act)(?: \((?:UE|EU|CE|EC)\))?(?: n[º°o]\.?)?"
         r" \d{1,4}/\d{2,4}(?!\w)"),
-        _before(r"[LRDA](?<!\w.)(?:ey|eal|\.|D|irectiv|eg|ct)", 0)),
+        _LAWS),
 )
 """Numbers that identify no person: books, articles, quantities, codes of diseases, laws."""
 # fmt: on

@@ -66,6 +66,7 @@ def amplify(
         found = _amplify_by_shuffling(epsilon, delta, reports, choices)
     else:
         found = _amplify_by_sampling(epsilon, delta or 0.0, rate, sample, population)
+    console.warn_of_delta(found.after[1], people=reports or population)
     outputs.show(found.as_dict, lambda: _show(found), _summary(found))
 
 

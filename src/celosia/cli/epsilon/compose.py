@@ -80,6 +80,7 @@ def compose(
     with outputs.working(None):
         found = explain([part.loss for part in parts for _ in range(part.times)], delta=failure)
     _check_finite(found)
+    console.warn_of_delta(failure)
     releases = [(part.words, part.loss, part.times) for part in parts]
     outputs.write_report(lambda: pages.document(found, releases))
     best, adaptive = found.tightest, found.tightest_adaptive

@@ -5,7 +5,7 @@ from __future__ import annotations
 import typer
 
 from celosia.cli.frame import with_options
-from celosia.cli.log import attack, info, publish, release
+from celosia.cli.log import attack, info, publish, release, verify
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -34,5 +34,6 @@ app.command("release")(with_options(release.release))
 app.command("plan")(with_options(release.plan))
 app.command("attack")(with_options(attack.attack))
 app.command("assess")(with_options(attack.assess))
+app.command("verify")(with_options(verify.verify))
 
 __all__ = ["app"]

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from celosia.core.errors import InputError
+
 if TYPE_CHECKING:
-    from celosia.logs import Log, Transactions
+    from celosia.logs import Log, SetContext, Transactions
     from celosia.logs.declaration import LogDeclaration
 
 LogFile = Annotated[
@@ -47,3 +49,42 @@ class LogInput:
         from celosia.logs import read_sets
 
         return read_sets(path, self.declare)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetInput:
+    """Whether sets are meant, and what is known of their items."""
+
+    sets: Annotated[
+        bool, typer.Option("--sets", help="The set of items of each person, or baskets.")
+    ] = False
+    hierarchy: Annotated[
+        Path | None, typer.Option(help="With --sets: the hierarchy of the items (CSV).")
+    ] = None
+    sensitive: Annotated[
+        Path | None, typer.Option(help="With --sets: file with one sensitive item a line.")
+    ] = None
+
+    def check(self) -> None:
+        """Refuse, before any work, what sets alone have."""
+        if not self.sets and (self.hierarchy is not None or self.sensitive is not None):
+            raise InputError("CEL-U044")
+
+    def items(self) -> set[str]:
+        """The sensitive items of the file."""
+        return read_items(self.sensitive)
+
+    def context(self, given: LogInput) -> SetContext:
+        """The hierarchy and the sensitive items, as given or as declared."""
+        from celosia.logs.declaration import LogDeclaration
+        from celosia.logs.run import set_context
+
+        declared = None if given.declare is None else LogDeclaration.load(given.declare)
+        return set_context(self.hierarchy, self.items(), declared)
+
+
+def read_items(path: Path | None) -> set[str]:
+    """The items of a file, one a line; none where no file is given."""
+    from celosia.logs import run
+
+    return set() if path is None else run.read_items(path)

@@ -10,7 +10,7 @@ import typer
 
 from celosia.cli import console, options
 from celosia.cli.frame import ReleaseOutputs
-from celosia.cli.log.input_options import LogFile, LogInput
+from celosia.cli.log.input_options import LogFile, LogInput, SetInput
 from celosia.core.errors import InputError
 from celosia.core.messages import say
 
@@ -37,6 +37,7 @@ class LogOutputs(ReleaseOutputs):
 def publish(
     log: LogFile,
     given: LogInput,
+    sets: SetInput,
     outputs: LogOutputs,
     min_people: Annotated[
         int | None,
@@ -62,15 +63,6 @@ def publish(
             metavar="NAME[:KEY=VALUE,...]",
             help="Method with its parameters (list: celosia log methods); repeat it for more.",
         ),
-    ] = None,
-    sets: Annotated[
-        bool, typer.Option("--sets", help="Publish the set of items of each person, or baskets.")
-    ] = False,
-    hierarchy: Annotated[
-        Path | None, typer.Option(help="With --sets: the hierarchy of the items (CSV).")
-    ] = None,
-    sensitive: Annotated[
-        Path | None, typer.Option(help="With --sets: file with one sensitive item a line.")
     ] = None,
     no_assess: Annotated[
         bool, typer.Option("--no-assess", help="Do not check, attack or measure the release.")
@@ -106,20 +98,20 @@ def publish(
 
     `celosia log publish baskets.txt --sets --method disassociation:5 -o safe.json`
     """
-    outputs.check(inputs=(log, given.declare, hierarchy, sensitive))
+    outputs.check(inputs=(log, given.declare, sets.hierarchy, sets.sensitive))
     wanted = _methods(methods, min_people, km)
-    _check(wanted, sets=sets, hierarchy=hierarchy, sensitive=sensitive)
-    if stream and (sets or outputs.output is None):
+    sets.check()
+    _check(wanted, is_sets=sets.sets)
+    if stream and (sets.sets or outputs.output is None):
         raise InputError("CEL-U024.no_file")
     with outputs.working() as progress:
         release: Published
         if stream:
             release = _publish_file(log, given, wanted, outputs, progress, seed=seed)
-        elif sets:
+        elif sets.sets:
             release = _publish_sets(
-                log, given, wanted[0], hierarchy, sensitive, progress,
-                assess=not no_assess, seed=seed,
-            )  # fmt: skip
+                log, given, sets, wanted[0], progress, assess=not no_assess, seed=seed
+            )
         else:
             release = _publish_log(log, given, wanted, progress, assess=not no_assess, seed=seed)
         if not stream:
@@ -140,28 +132,29 @@ def _methods(
     return made
 
 
-def _check(
-    methods: list[LogMethod | SetMethod[Any]],
-    *,
-    sets: bool,
-    hierarchy: Path | None,
-    sensitive: Path | None,
-) -> None:
-    """Refuse, before any work, methods and options that do not go together."""
-    from celosia.logs.method import LogMethod, SetMethod
+def _check(methods: list[LogMethod | SetMethod[Any]], *, is_sets: bool) -> None:
+    """Refuse, before any work, methods that do not go together."""
+    from celosia.logs.method import LogMethod
 
-    if not sets:
-        if hierarchy is not None or sensitive is not None:
-            raise InputError("CEL-U044")
-        for method in methods:
-            if not isinstance(method, LogMethod):
-                raise InputError("CEL-U023.sets", method=method.method_name)
+    if is_sets:
+        set_method(methods)
         return
+    for method in methods:
+        if not isinstance(method, LogMethod):
+            raise InputError("CEL-U023.sets", method=method.method_name)
+
+
+def set_method(methods: list[LogMethod | SetMethod[Any]]) -> SetMethod[Any]:
+    """The one method for sets."""
+    from celosia.logs.method import SetMethod
+
     if len(methods) != 1:
         key = "CEL-U023.twice" if methods else "CEL-U023.no_method"
         raise InputError(key, method=methods[-1].method_name if methods else "")
-    if not isinstance(methods[0], SetMethod):
-        raise InputError("CEL-U023.records", method=methods[0].method_name)
+    (method,) = methods
+    if not isinstance(method, SetMethod):
+        raise InputError("CEL-U023.records", method=method.method_name)
+    return method
 
 
 def _publish_log(
@@ -208,9 +201,8 @@ def _publish_file(
 def _publish_sets(
     path: Path,
     given: LogInput,
+    sets: SetInput,
     method: Any,
-    hierarchy: Path | None,
-    sensitive: Path | None,
     progress: Progress,
     *,
     assess: bool,
@@ -218,13 +210,12 @@ def _publish_sets(
 ) -> SetRelease:
     from celosia import logs
     from celosia.core.randomness import source
-    from celosia.logs.run import read_items
 
     return logs.publish_sets(
         given.read_sets(path),
         method,
-        hierarchy=hierarchy,
-        sensitive=() if sensitive is None else read_items(sensitive),
+        hierarchy=sets.hierarchy,
+        sensitive=sets.items(),
         declare=given.declare,
         assess=assess,
         rng=source(seed),

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from celosia.cli import console
-from celosia.cli.frame import JsonOutputs, noting_warnings
+from celosia.cli.frame import JsonOutputs
 from celosia.cli.policy import PolicyFile
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.messages import counted, plural, say
@@ -35,6 +35,8 @@ def check(
     from celosia.queries.rdf.store import GraphStore
 
     declared, graph = graph_policy(policy)
+    if graph.endpoint:
+        raise InputError("CEL-Q235.endpoint", declared_name=declared.name)
     with (
         GraphStore.open(graph.store_path()) as store,
         outputs.working(None) as progress,
@@ -56,7 +58,7 @@ def graph_policy(path: Path) -> tuple[Policy, Graph]:
     """A policy of a graph, and the graph."""
     from celosia.queries.policy import load_policy
 
-    with noting_warnings():
+    with console.noted_warnings(of_policy=True):
         declared = load_policy(path)
     if declared.graph is None:
         raise InputError("CEL-Q235.graph_policy", declared_name=declared.name, path=path)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import typer
 
 from celosia.cli.frame import with_options
-from celosia.cli.trace import assess, attack, cells, draft, info, publish, release
+from celosia.cli.trace import assess, attack, cells, draft, info, publish, release, trips, verify
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -30,7 +30,9 @@ app.command("methods")(with_options(info.methods))
 app.command("publish")(with_options(publish.publish))
 app.command("release")(with_options(release.release))
 app.command("cells")(with_options(cells.cells))
+app.command("trips")(with_options(trips.trips))
 app.command("attack")(with_options(attack.attack))
 app.command("assess")(with_options(assess.assess))
+app.command("verify")(with_options(verify.verify))
 
 __all__ = ["app"]

@@ -20,15 +20,25 @@ def cells(
     outputs: FileOutputs,
     protocol: Annotated[Path, typer.Option(help="File for the protocol that devices get (TOML).")],
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="File for one random cell of each person (CSV).")
+        Path,
+        typer.Option(
+            "--output", "-o", help="File for one random cell or move of each person (CSV)."
+        ),
     ],
     candidates: Annotated[
         Path | None,
         typer.Option(
-            help="File for the names of all cells, which `celosia collect estimate` asks."
+            help="File for the names of all cells or moves, which `celosia collect estimate` asks."
         ),
     ] = None,
-    size: Annotated[int, typer.Option(help="Cells along a side of the region, at most 64.")] = 8,
+    size: Annotated[
+        int, typer.Option(help="Cells along a side of the region: at most 64, for moves 16.")
+    ] = 8,
+    moves: Annotated[
+        bool,
+        typer.Option("--moves", help="One random move between cells, start and end, instead."),
+    ] = False,
+    max_steps: Annotated[int, typer.Option(help="Of moves: the longest trip in cells.")] = 12,
     seed: Seed = None,
 ) -> None:
     """Prepare positions for a collection with local differential privacy.
@@ -39,6 +49,8 @@ def cells(
     **Examples**
 
     `celosia trace cells pings.csv -d trace.toml -e 2 --protocol p.toml -o cells.csv`
+
+    `celosia trace cells pings.csv -d trace.toml -e 2 --moves --protocol p.toml -o moves.csv`
 
     `celosia collect privatise p.toml cells.csv --column cell -o reports.clr`
 
@@ -51,15 +63,25 @@ def cells(
     from celosia.collect import save_protocol
     from celosia.core.files import replacing
     from celosia.core.randomness import source
-    from celosia.traces.private import cell_protocol, random_cells
+    from celosia.traces.private import (
+        cell_protocol,
+        random_cells,
+        random_transitions,
+        transition_protocol,
+    )
 
     outputs.check(inputs=(points, declare), table=output, draft=protocol, candidates=candidates)
     with outputs.working() as progress:
         traces = read_traces(points, declare, progress)
-        shared = cell_protocol(traces.plane, epsilon=epsilon, size=size)
-        held = random_cells(traces, size=size, rng=source(seed))
+        rng = source(seed)
+        if moves:
+            shared = transition_protocol(epsilon=epsilon, size=size)
+            held = random_transitions(traces, size=size, max_steps=max_steps, rng=rng)
+        else:
+            shared = cell_protocol(traces.plane, epsilon=epsilon, size=size)
+            held = random_cells(traces, size=size, rng=rng)
         with replacing(output, overwrite=outputs.overwrite, secret=True) as draft:
-            pl.DataFrame({"cell": held}).write_csv(draft)
+            pl.DataFrame({"move" if moves else "cell": held}).write_csv(draft)
         if candidates is not None:
             with replacing(candidates, overwrite=outputs.overwrite) as draft:
                 draft.write_text("".join(f"{name}\n" for name in shared.domain), "utf-8")

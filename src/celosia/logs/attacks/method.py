@@ -4,24 +4,31 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from fractions import Fraction
 from hashlib import md5, sha1, sha256
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 import polars as pl
 
+from celosia.core.errors import InputError
 from celosia.core.messages import Message
 from celosia.core.methods import Method, parameter
 from celosia.core.notation import method_from_text
 from celosia.core.randomness import Source
 from celosia.logs.account import linked_units, release_postings
 from celosia.logs.arrays import people_per_item
+from celosia.logs.attacks.inference import association, known_items_of
+from celosia.logs.attacks.publication import ChunkedSets, GeneralisedSets, publication_of
 from celosia.logs.attacks.result import LogAttack
 from celosia.logs.attacks.unicity import known_items
 from celosia.logs.fields.times import parse_times
 from celosia.logs.log import Log
+from celosia.logs.method import SetContext
 from celosia.logs.readers import transactions_of
 from celosia.logs.records.identifiers import holds_identifier
+from celosia.logs.sets.disassociation import DisassociatedSets
+from celosia.logs.sets.transactions import Transactions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -37,6 +44,22 @@ class AttackedLog:
         return self.original if self.release is None else self.release
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class AttackedSets:
+    """Transactions and their release; without one, the transactions themselves."""
+
+    original: Transactions
+    release: Transactions | DisassociatedSets | None = None
+    context: SetContext
+    """The hierarchy and the sensitive items."""
+
+    @property
+    def published(self) -> GeneralisedSets | ChunkedSets:
+        """What the attacker sees."""
+        made = self.original if self.release is None else self.release
+        return publication_of(made, self.context.tree)
+
+
 class LogAttackMethod(Method, ABC):
     """An attack; a frozen dataclass whose fields are its parameters."""
 
@@ -45,8 +68,16 @@ class LogAttackMethod(Method, ABC):
         """Attack a release with what may be known of the original."""
 
 
+class SetAttackMethod(Method, ABC):
+    """An attack on sets; a frozen dataclass whose fields are its parameters."""
+
+    @abstractmethod
+    def run_on_sets(self, attacked: AttackedSets, *, rng: Source) -> LogAttack:
+        """Attack published sets with what may be known of the original."""
+
+
 @dataclass(frozen=True, kw_only=True)
-class KnownItems(LogAttackMethod):
+class KnownItems(LogAttackMethod, SetAttackMethod):
     """A few queries of a person are known; the attacker looks for records that hold all of them."""
 
     method_name: ClassVar[str] = "known-items"
@@ -60,6 +91,43 @@ class KnownItems(LogAttackMethod):
         if attacked.release is not None:
             where = release_postings(attacked.original, attacked.release)
         return known_items(sets, where, items=self.items, choice=self.choice, rng=rng)
+
+    def run_on_sets(self, attacked: AttackedSets, *, rng: Source) -> LogAttack:
+        return known_items_of(
+            attacked.original, attacked.published, items=self.items, choice=self.choice, rng=rng
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Association(SetAttackMethod):
+    """A few items of a person are known; the attacker infers a sensitive one.
+
+    Exposed is a person whose sensitive item has a chance above `above` by the publication.
+    """
+
+    method_name: ClassVar[str] = "association"
+
+    items: int = parameter(2, least=1, most=20, is_main=True)
+    above: Fraction = parameter(Fraction(1, 2), least=0, most=1)
+    targets: int = parameter(500, least=1)
+
+    def run_on_sets(self, attacked: AttackedSets, *, rng: Source) -> LogAttack:
+        """Attack published sets.
+
+        Raises:
+            InputError: CEL-U035 no item is sensitive.
+        """
+        if not attacked.context.sensitive.intersection(attacked.original.labels):
+            raise InputError("CEL-U035")
+        return association(
+            attacked.original,
+            attacked.published,
+            sensitive=attacked.context.sensitive,
+            items=self.items,
+            above=float(self.above),
+            targets=self.targets,
+            rng=rng,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -207,6 +275,17 @@ DEFAULT: tuple[LogAttackMethod, ...] = (
 )
 
 
+SET_ATTACKS: dict[str, type[SetAttackMethod]] = {
+    each.method_name: each for each in (Association, KnownItems)
+}
+
+SET_DEFAULT: tuple[SetAttackMethod, ...] = (
+    KnownItems(items=1),
+    KnownItems(items=2),
+    KnownItems(items=4),
+)
+
+
 def attack_from_text(text: str) -> LogAttackMethod:
     """An attack in the notation of the command line.
 
@@ -214,3 +293,12 @@ def attack_from_text(text: str) -> LogAttackMethod:
     KnownItems(items=3, choice='random')
     """
     return method_from_text(ATTACKS, text)
+
+
+def set_attack_from_text(text: str) -> SetAttackMethod:
+    """An attack on sets in the notation of the command line.
+
+    >>> set_attack_from_text("association:1,above=0.8")
+    Association(items=1, above=Fraction(4, 5), targets=500)
+    """
+    return method_from_text(SET_ATTACKS, text)

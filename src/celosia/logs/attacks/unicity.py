@@ -78,15 +78,28 @@ def known_items(
     is_one = counts == 1
     if where.owners is not None:
         is_one &= where.owners[np.maximum(last, 0)] == targets
+    left_out = original.count - len(targets)
+    return singled_out(counts, is_one, items=items, choice=choice, left_out=left_out)
+
+
+def singled_out(
+    counts: NDArray[np.int64],
+    is_one: NDArray[np.bool_],
+    *,
+    items: int,
+    choice: Choice,
+    left_out: int,
+) -> LogAttack:
+    """The attack of known items, by the candidates that each target has."""
     name, knowledge = _WORDS[choice]
     found = counts > 0
     return LogAttack(
         name=Message(name, items=items),
         assumption=Message(knowledge, items=items),
         mitigation=Message("logs.attack.prevent_known"),
-        targets=len(targets),
+        targets=len(counts),
         exposed=int(is_one.sum()),
-        left_out=original.count - len(targets),
+        left_out=left_out,
         chance=float(np.mean(1 / counts[found])) if found.any() else 0.0,
         smallest=int(counts[found].min()) if found.any() else None,
     )

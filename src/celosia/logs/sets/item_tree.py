@@ -182,3 +182,19 @@ def flat_tree(labels: Sequence[str]) -> ItemTree:
         top += "*"
     count = len(labels)
     return ItemTree((*labels, top), np.full(count + 1, count, dtype=np.int32), count)
+
+
+def chains_of(tree: ItemTree | None) -> dict[str, list[tuple[str, int]]]:
+    """For each item the labels that may stand for it, with how many items each has.
+
+    With the nodes that local generalisation puts in: each chain of the tree is part of one there.
+    """
+    if tree is None:
+        return {}
+    narrow = tree.narrow()
+    return {
+        narrow.labels[leaf]: [
+            (narrow.labels[node], int(narrow.sizes[node])) for node in narrow.chain(leaf)
+        ]
+        for leaf in range(narrow.leaves)
+    }

@@ -45,6 +45,8 @@ class CellFunction:
     """Can be pickled: it may run on other machines."""
     facts: Mapping[str, Any] = field(default_factory=dict)
     """For the report; those that only the drawn rows would tell are left out."""
+    epsilon: float | None = None
+    """Of one cell, where it is randomised response: by chances fixed before any row is seen."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -15,6 +15,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from celosia.accounting.belief import delta_warning
 from celosia.core.errors import InputError, PrivacyWarning
 from celosia.core.messages import Message, joined
 from celosia.core.progress import Progress, Step, silent
@@ -207,7 +208,7 @@ def mask(
     names = recipe.schema.named(Role.QUASI_IDENTIFIER)
     held_back = _sample_holdout(holdout, made, rng)
     measured = _account(raw, made, recipe, held_back, progress)
-    notes = order_warnings(keep_order)
+    notes = order_warnings(keep_order) + delta_warnings(recipe)
     for note in notes:
         warnings.warn(note, PrivacyWarning, stacklevel=2)
     # New rows form no classes of people.
@@ -283,6 +284,13 @@ def _account(
 
 def _ordered(frame: pl.DataFrame, keep_order: bool, rng: Source) -> pl.DataFrame:
     return without_trace(frame if keep_order else frame[rng.permutation(frame.height)])
+
+
+def delta_warnings(recipe: Recipe) -> tuple[str, ...]:
+    """What is to be said of promises that may fail too often; the number of rows is private."""
+    deltas = [getattr(step.method, "delta", 0.0) for step in recipe.steps if is_private(recipe)]
+    found = [delta_warning(each) for each in deltas]
+    return tuple(each for each in found if each is not None)
 
 
 def order_warnings(keep_order: bool) -> tuple[str, ...]:

@@ -30,12 +30,13 @@ from celosia.core.errors import InputError
 from celosia.core.files import check_writable
 from celosia.core.messages import Message, say
 from celosia.core.progress import Progress, Step, silent
-from celosia.core.release import Guarantee
+from celosia.core.release import Guarantee, Provenance
 from celosia.frames import as_frame
 from celosia.tables.masking.method import check_columns
 from celosia.tables.masking.recipe import Recipe
 from celosia.tables.masking.run import at_step, guarantee
 from celosia.tables.masking.run_on_engine import Masker, PreparedStep, check_row_by_row
+from celosia.tables.masking.stream_privacy import StreamLoss, write_certificate
 from celosia.tables.masking.value_counts import ValueCounts
 from celosia.tables.schema import check_table, released_names
 
@@ -84,6 +85,7 @@ class StreamSummary:
     resumed: int
     """Records that an earlier start had read."""
     guarantee: Guarantee
+    loss: StreamLoss
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
@@ -92,6 +94,7 @@ class StreamSummary:
             "released": self.released,
             "withheld": self.records - self.released,
             "resumed": self.resumed,
+            "epsilon": self.loss.as_dict(),
             "guarantee": self.guarantee.as_dict(),
         }
 
@@ -128,7 +131,7 @@ class StreamMasker:
         self.names = tuple(released_names(frame, recipe.schema))
         self.types: Mapping[str, pl.DataType] = dict(frame.schema)
         self.recipe = recipe
-        self._masker = _prepared(recipe, frame, Masker(self.names, (), seed))
+        self._masker, self.epsilons = _prepared(recipe, frame, Masker(self.names, (), seed))
 
     def mask(self, records: list[dict[str, str]], *, first: int) -> pl.DataFrame:
         """The records as they are released.
@@ -145,15 +148,20 @@ class StreamMasker:
         ready = self._masker if seed is None else replace(self._masker, seed=_mixed(seed, first))
         return ready(pl.DataFrame(columns))
 
-    def promise(self) -> Guarantee:
+    def loss(self, most: int | None = None) -> StreamLoss:
+        """What a record costs, and a person with at most so many of them."""
+        return StreamLoss.of(self.epsilons, self.names, most=most)
+
+    def promise(self, most: int | None = None) -> Guarantee:
         """What is promised: the order of a stream is that of its records."""
-        return guarantee(
+        plain = guarantee(
             self.recipe,
             self.names,
             k=0,
             simulation=self._masker.seed is not None,
             keep_order=True,
         )
+        return self.loss(most).promise(plain)
 
 
 def mask_stream(
@@ -195,11 +203,31 @@ def mask_stream(
         begun = kept.records
         if is_repeated:
             records = islice(records, begun, None)
-        while batch := list(islice(records, asked.batch)):
-            progress(Step(Message("masking.stage.stream"), kept.records))
-            allowed = kept.within_limit(batch, asked)
-            kept.write(masker.mask(allowed, first=kept.records), len(batch))
-        return StreamSummary(kept.records, kept.released, begun, masker.promise())
+        try:
+            while batch := list(islice(records, asked.batch)):
+                progress(Step(Message("masking.stage.stream"), kept.records))
+                allowed = kept.within_limit(batch, asked)
+                kept.write(masker.mask(allowed, first=kept.records), len(batch))
+        finally:  # what was written before a stop has its certificate, too
+            found = StreamSummary(
+                kept.records,
+                kept.released,
+                begun,
+                masker.promise(asked.most),
+                masker.loss(asked.most),
+            )
+            _certify(Path(output), found, recipe, asked)
+        return found
+
+
+def _certify(output: Path, found: StreamSummary, recipe: Recipe, options: StreamOptions) -> None:
+    told = recipe.as_dict() | {"person": options.person, "most": options.most}
+    write_certificate(
+        output,
+        found.guarantee,
+        {"released": found.released, "epsilon": found.loss.as_dict()},
+        Provenance.now("celosia.tables.masking.mask_stream", told, seed=options.seed),
+    )
 
 
 class _StreamState:
@@ -290,22 +318,29 @@ class _StreamState:
         self._file.close()
 
 
-def _prepared(recipe: Recipe, frame: pl.DataFrame, masker: Masker) -> Masker:
-    """All steps with what the reference table tells about their columns."""
+def _prepared(
+    recipe: Recipe, frame: pl.DataFrame, masker: Masker
+) -> tuple[Masker, dict[str, float]]:
+    """All steps with what the reference table tells about their columns, and their epsilons."""
     empty = frame.clear()
+    epsilons: dict[str, float] = {}
     for number, step in enumerate(recipe.steps, 1):
         with at_step(number):
             check_columns(empty, step.columns, step.method.method_name)
             before, shown = masker(frame), masker(empty)
-            masks = {
+            ready = {
                 name: step.method.cell_function(
                     shown.get_column(name), partial(_counts, before.get_column(name))
-                ).mask
+                )
                 for name in step.columns
             }
+            for name, each in ready.items():
+                if each.epsilon is not None:  # of several, each bounds what comes out of the last
+                    epsilons[name] = min(each.epsilon, epsilons.get(name, each.epsilon))
+            masks = {name: each.mask for name, each in ready.items()}
             masker = masker.with_step(PreparedStep(number, masks, draws=step.method.draws))
             masker(empty)  # refuses columns of the wrong type
-    return masker
+    return masker, epsilons
 
 
 def _counts(column: pl.Series) -> ValueCounts:

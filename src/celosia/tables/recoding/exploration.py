@@ -9,18 +9,22 @@ from math import gcd, inf
 from time import monotonic
 from typing import Any
 
+import numpy as np
+
 from celosia.core.errors import InputError
 from celosia.core.messages import Message, say
 from celosia.core.methods import PlainValues
 from celosia.core.progress import Progress, Step, silent
-from celosia.tables.metrics import Loss, Metric
+from celosia.tables.metrics import Loss, Measure, Metric
 from celosia.tables.models import Model
-from celosia.tables.recoding.lattice import Lattice
+from celosia.tables.recoding.lattice import Lattice, Outcome
 from celosia.tables.recoding.roll_up import Node
 from celosia.tables.recoding.search import allowance, infeasibility_error
 
 MOST_NODES = 200_000
-"""Each node is evaluated; beyond this it would take many minutes."""
+"""Solutions may be as many; beyond this it would take many minutes."""
+MOST_NOTED = 10_000_000
+"""Of a larger lattice it is not noted which nodes are shown to fail: a byte for each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +49,7 @@ class Exploration:
     rows: int
     solutions: tuple[ExploredSolution, ...]
     tried: int
-    """Nodes that were evaluated: all of them, unless the time was up before."""
+    """Nodes that were evaluated or shown to fail: all of them, unless the time was up before."""
 
     @property
     def front(self) -> tuple[ExploredSolution, ...]:
@@ -89,7 +93,10 @@ def explore_lattice(
     time_limit: float | None = None,
     progress: Progress = silent,
 ) -> Exploration:
-    """Evaluate every node of a lattice, or as many as a time limit allows.
+    """Evaluate the nodes of a lattice, or as many as a time limit allows.
+
+    Where more records must go at a node than may, they must at every node below it, too: see
+    `Verdict`. Those are not evaluated.
 
     Raises:
         InputError: CEL-P003 the lattice has too many nodes, or none was found in time.
@@ -100,27 +107,26 @@ def explore_lattice(
     allowed = min(allowance(suppression, lattice.rows), lattice.rows - 1)
     measure = (metric or Loss()).over(lattice)
     until = inf if time_limit is None else monotonic() + time_limit
-    in_order = product(*(range(levels) for levels in lattice.shape))
+    from_top = product(*(range(levels - 1, -1, -1) for levels in lattice.shape))
     stage = Message("tables.stage.trying_nodes")
+    noted = lattice.nodes <= MOST_NOTED
+    is_open = np.ones(lattice.shape if noted else (1,) * len(lattice.shape), dtype=np.bool_)
     solutions, tried = [], 0
-    for node in in_order if time_limit is None else _scattered(lattice):
+    for node in from_top if time_limit is None else _scattered(lattice):
+        if noted and not is_open[node]:
+            continue
         if tried and monotonic() > until:
             break
         progress(Step(stage, tried, lattice.nodes))
-        tried += 1
         outcome = lattice.evaluate(node, models)
         if outcome.suppressed <= allowed:
-            sizes = outcome.kept_units
-            solutions.append(
-                ExploredSolution(
-                    node,
-                    measure.share(measure.score(outcome)),
-                    outcome.suppressed,
-                    int(sizes.size),
-                    float(sizes.size / sizes.sum()),
-                    1 / int(sizes.min()),
-                )
-            )
+            solutions.append(_explored(outcome, measure))
+        if noted:
+            closed = _below(node) if outcome.must_go > allowed else node
+            tried += int(np.count_nonzero(is_open[closed]))
+            is_open[closed] = False
+        else:
+            tried += 1
     if not solutions and tried < lattice.nodes:
         raise InputError("CEL-P003.none_in_time", tried=tried, nodes=lattice.nodes)
     if not solutions:
@@ -128,6 +134,23 @@ def explore_lattice(
     solutions.sort(key=lambda solution: (solution.score, sum(solution.levels), solution.levels))
     names = tuple(column.name for column in lattice.columns)
     return Exploration(names, lattice.nodes, lattice.rows, tuple(solutions), tried)
+
+
+def _explored(outcome: Outcome, measure: Measure) -> ExploredSolution:
+    sizes = outcome.kept_units
+    return ExploredSolution(
+        outcome.node,
+        measure.share(measure.score(outcome)),
+        outcome.suppressed,
+        int(sizes.size),
+        float(sizes.size / sizes.sum()),
+        1 / int(sizes.min()),
+    )
+
+
+def _below(node: Node) -> tuple[slice, ...]:
+    """A node and all that generalise no column further."""
+    return tuple(slice(0, level + 1) for level in node)
 
 
 def _scattered(lattice: Lattice) -> Iterator[Node]:

@@ -66,6 +66,8 @@ _AGE = re.compile(
     rf"|{_G}años(?:{_G}de{_G}edad)?|[- \n]?y/?o)(?!\w)",
     re.IGNORECASE,
 )
+_NUMBER = re.compile(r"[0-9](?<!\w.)(?=\d{0,3}(?:[./-]\d|[- \n]?[yYaA]))")
+"""Where dates of numbers and ages begin."""
 _SAID_AGE = re.compile(
     rf"(?<!\w)(?:aged?|edad(?:{_G}de)?|age{_G}of)[: \n]{{1,2}}(?:1[01]\d|\d{{1,2}})(?![\w./])",
     re.IGNORECASE,
@@ -92,11 +94,12 @@ class ParsedDate:
 def find(words: Words) -> list[Match]:
     """Dates, births, ages and relative dates of a folded text."""
     text = words.text
+    numbers = [match.start() for match in _NUMBER.finditer(text)]
     found = []
     for matches, meaning in (
-        (_ISO.finditer(text), _by_iso),
-        (_NUMBERS.finditer(text), _by_numbers),
-        (matches_at(_WORDS, text, words.starts_of("month", back=2)), _by_words),
+        (matches_at(_ISO, text, numbers), _by_iso),
+        (matches_at(_NUMBERS, text, numbers), _by_numbers),
+        (matches_at(_WORDS, text, _month_starts(words)), _by_words),
     ):
         for match in matches:
             if meaning(match, "en") is not None:
@@ -104,10 +107,24 @@ def find(words: Words) -> list[Match]:
                 found.append(Match(*match.span(), kind, f"{kind} pattern", 0.9))
     for match in matches_at(_RELATIVE, text, words.starts_of("relative", back=2)):
         found.append(Match(*match.span(), "date", "relative date", 0.7))
-    for matches in (_AGE.finditer(text), matches_at(_SAID_AGE, text, words.starts_of("age"))):
+    for matches in (
+        matches_at(_AGE, text, numbers),
+        matches_at(_SAID_AGE, text, words.starts_of("age")),
+    ):
         for match in matches:
             found.append(Match(*match.span(), "age", "age pattern", 0.9))
     return found
+
+
+def _month_starts(words: Words) -> list[int]:
+    """Where dates with a month in words may begin: a number stands beside it ("may" is a verb)."""
+    found = {
+        near
+        for at in words.hits.get("month", ())
+        if any(word[:1].isdigit() for word in words.words[max(0, at - 2) : at + 3])
+        for near in range(max(0, at - 2), at + 1)
+    }
+    return [words.starts[at] for at in sorted(found)]
 
 
 def _is_birth(text: str, start: int) -> bool:

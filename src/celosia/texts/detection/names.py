@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 
 from celosia.assess.recognisers import Match
 from celosia.assess.recognisers.identifiers import folded
+from celosia.assess.recognisers.places import matches_at
 from celosia.texts import word_lists
 from celosia.texts.detection.tokens import Words, is_first
 from celosia.texts.documents import word_set
@@ -54,6 +55,7 @@ _NOT_NAMES = word_set(
     "fecha ref no medical centre center health royal general saint county"
 )
 _INITIALS = re.compile(rf"[{_UPPER}](?<![\w.].)\.[ ]?(?:[{_UPPER}]\.[ ]?){{1,3}}(?![\w])")
+_INITIAL = re.compile(rf"\.(?<=[{_UPPER}].)")
 _GAPS = (re.compile(r"[.,:]?[ \t\n]{1,2}"), re.compile(r"[.,:]?[ \t\n]?"))
 """Between a name and the word before it, and between that one and the one before it."""
 
@@ -91,17 +93,17 @@ def _ends() -> frozenset[str]:
 _PIECE = re.compile(r"[^\s.]+\.?")
 
 
-def _pieces(match: re.Match[str]) -> list[tuple[int, int, str]]:
+def _pieces(run: str) -> list[tuple[int, int, str]]:
     """The words of a run of capital words: place, end, folded.
 
     A run goes on over the end of a line only with a known name: the next line may begin a sentence.
     """
-    text, end = match.string, 0
+    end = 0
     found: list[tuple[int, int, str]] = []
-    for each in _PIECE.finditer(text, *match.span()):
+    for each in _PIECE.finditer(run):
         word = folded(each.group()).rstrip(".")
         start, last = each.span()
-        if found and "\n" in text[end:start] and not _is_known(word) and word not in _PARTICLES:
+        if found and "\n" in run[end:start] and not _is_known(word) and word not in _PARTICLES:
             break
         end = last
         found.append((start, end, word))
@@ -109,11 +111,39 @@ def _pieces(match: re.Match[str]) -> list[tuple[int, int, str]]:
 
 
 def _judged(words: Words, match: re.Match[str]) -> Iterator[Match]:
-    pieces, is_titled = _without_titles(_pieces(match))
-    if not pieces:
+    begin, run = match.start(), match.group()
+    first, is_titled = _named_from(run)
+    if first < 0:
         return
-    introduction = _introduction(words, pieces[0][0])
-    introduced = is_titled or bool(introduction)
+    introduction = _introduction(words, begin + first)
+    is_weak = introduction in _WEAK
+    if is_titled or introduction:
+        name = _introduced_name(run, is_titled=is_titled, is_weak=is_weak)
+    else:
+        begins_run = is_first(words.text, begin)
+        begins_name = is_first(words.text, begin + first) if first else begins_run
+        name = _bare_name(run, begins_run=begins_run, begins_name=begins_name)
+    if name is not None:
+        start, end, score = name
+        yield Match(begin + start, begin + end, "person", "name", score)
+
+
+# The same runs of capital words come again and again: what they are is kept.
+_RUNS = 1 << 14
+_Name = tuple[int, int, float]
+"""Where in a run a name begins and ends, and how sure that is."""
+
+
+@lru_cache(_RUNS)
+def _named_from(run: str) -> tuple[int, bool]:
+    """Where the words after titles begin (-1: there are none), and whether there was a title."""
+    pieces, is_titled = _without_titles(_pieces(run))
+    return pieces[0][0] if pieces else -1, is_titled
+
+
+def _name_words(run: str) -> tuple[list[tuple[int, int, str]], list[str], int]:
+    """The words of a name, those that are no particles, and the place of the first known one."""
+    pieces, _ = _without_titles(_pieces(run))
     # An organisation, a month or a function word ends a name; what stands before is judged alone.
     known = word_lists.known_names()
     named = [at for at, each in enumerate(pieces) if each[2] in known]
@@ -127,29 +157,38 @@ def _judged(words: Words, match: re.Match[str]) -> Iterator[Match]:
             break
     while pieces and pieces[-1][2] in _PARTICLES:
         pieces.pop()
-    if not pieces:
-        return
-    names = [word for _, _, word in pieces if word not in _PARTICLES]
-    score = (
-        _introduced_score(names, is_titled=is_titled, is_weak=introduction in _WEAK)
-        if introduced
-        else _score(
-            names,
-            is_first=is_first(words.text, pieces[0][0]),
-            has_dots=any(words.text[end - 1] == "." for _, end, _ in pieces),
-        )
-    )
+    return pieces, [word for _, _, word in pieces if word not in _PARTICLES], first
+
+
+@lru_cache(_RUNS)
+def _introduced_name(run: str, *, is_titled: bool, is_weak: bool) -> _Name | None:
+    """The name in a run of capital words that a title or another word introduces."""
+    pieces, names, _ = _name_words(run)
+    score = _introduced_score(names, is_titled=is_titled, is_weak=is_weak)
+    return (pieces[0][0], pieces[-1][1], score) if score else None
+
+
+@lru_cache(_RUNS)
+def _bare_name(run: str, *, begins_run: bool, begins_name: bool) -> _Name | None:
+    """The name in a run of capital words that nothing introduces.
+
+    Args:
+        run: the capital words.
+        begins_run: whether the run begins a sentence or a line.
+        begins_name: whether what follows its function words does.
+    """
+    pieces, names, first = _name_words(run)
+    has_dots = any(run[end - 1] == "." for _, end, _ in pieces)
+    score = _score(names, is_first=begins_name, has_dots=has_dots)
     if not score:
-        return
-    if not introduced and len(names) > 1:
+        return None
+    if len(names) > 1:
         # Words before the first known one are the start of a sentence rather than a name, and a
         # function word among them is no part of one.
-        begins = is_first(words.text, match.start()) or any(
-            each[2] in _ends() for each in pieces[: first + 1]
-        )
+        begins = begins_run or any(each[2] in _ends() for each in pieces[: first + 1])
         while begins and len(pieces) > 1 and len(pieces[0][2]) > 1 and not _is_known(pieces[0][2]):
             pieces.pop(0)
-    yield Match(pieces[0][0], pieces[-1][1], "person", "name", score)
+    return pieces[0][0], pieces[-1][1], score
 
 
 def _without_titles(
@@ -251,7 +290,8 @@ def _lower_case(words: Words) -> Iterator[Match]:
 
 
 def _by_initials(words: Words) -> Iterator[Match]:
-    for match in _INITIALS.finditer(words.text):
+    starts = [match.start() - 1 for match in _INITIAL.finditer(words.text)]
+    for match in matches_at(_INITIALS, words.text, starts):
         if _introduction(words, match.start()):
             end = match.start() + len(match.group().rstrip())
             yield Match(match.start(), end, "person", "initials", 0.6)

@@ -313,9 +313,14 @@ def _joined(longer: Match, other: Match) -> Match:
         min(longer.start, other.start),
         max(longer.end, other.end),
         longer.kind,
-        longer.by if other.by in longer.by.split("+") else f"{longer.by}+{other.by}",
+        _joined_by(longer.by, other.by),
         max(longer.score, other.score),
     )
+
+
+@lru_cache(maxsize=1 << 10)
+def _joined_by(by: str, other: str) -> str:
+    return by if other in by.split("+") else f"{by}+{other}"
 
 
 def _outside(each: Match, others: list[Match]) -> Iterator[tuple[int, int]]:
@@ -338,12 +343,14 @@ def _findings(
     placed: list[tuple[Span, Match, str]] = []
     for document, (folded, _), found in zip(collection, texts, candidates, strict=True):
         own = _person_parts(document, declaration)
-        is_plain = document.text.isascii() and not folded.starts
+        text = document.text
+        is_plain = text.isascii() and not folded.starts
         for each in merge(found):
-            start, end, *_ = each
+            start, end = each.start, each.end
             if not is_plain:
                 start, end = folded.origin(start, end, document.text)
-            start, end = _trimmed(document.text, start, end)
+            if text[start].isspace() or text[end - 1].isspace():
+                start, end = _trimmed(text, start, end)
             if start < end and not (own and any(start < b and a < end for a, b in own)):
                 form = folded.text[each.start : each.end]
                 placed.append((Span(document.number, start, end - start), each, form))

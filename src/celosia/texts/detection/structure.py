@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from celosia.assess.recognisers import Match
 from celosia.assess.recognisers.identifiers import folded
+from celosia.assess.recognisers.places import matches_at
 from celosia.assess.risk.content import suggested
 from celosia.texts.documents import Document, word_set
 
@@ -47,11 +48,16 @@ _LINE = re.compile(
     r"(?m)^[ \t>*|-]{0,6}(?P<label>[^\W\d_](?:[^\W_]|[ /.º°'()-]){0,38}?)[ \t]?:[ \t]{1,4}"
     r"(?P<value>[^\n]{1,200})$"
 )
+_COLON = re.compile(r":[ \t]")
+_LONGEST_LABEL = 48
+"""Characters from the start of a line to the colon after its label, at most."""
 _NAME_WORD = r"(?:[^\W\d_]{1,3}\.|[^\W\d_](?:[^\W\d_]|['\u2019-]){0,30})"
 _NAME_VALUE = re.compile(rf"{_NAME_WORD}(?:(?:,? |(?<=\.)){_NAME_WORD}){{0,6}}")
 _WITH_DIGIT = frozenset(
     ("contact", "account", "id", "record", "plate", "device", "birth", "date", "age")
 )
+_AFTER_NAME = re.compile(r", (?=[^\W\d_]*[a-záéíóúñ]{2,} )| - | \(")
+_AFTER_VALUE = re.compile(r"[;,(]|\. | - ")
 LONGEST_VALUE = 90
 
 
@@ -73,10 +79,15 @@ def kind_of_label(label: str) -> str | None:
 
 def find_lines(text: str) -> Iterator[Match]:
     """Values of lines with a label ("Patient: ...") in a folded text."""
-    for match in _LINE.finditer(text):
+    labelled = [_line_start(text, colon.start()) for colon in _COLON.finditer(text)]
+    for match in matches_at(_LINE, text, labelled):
         kind = kind_of_label(match["label"])
         if kind is not None:
             yield from _value(text, match.start("value"), match.end("value"), kind, "label")
+
+
+def _line_start(text: str, place: int) -> int:
+    return text.rfind("\n", max(0, place - _LONGEST_LABEL), place) + 1
 
 
 def find_parts(document: Document) -> Iterator[Match]:
@@ -105,13 +116,11 @@ def _value(text: str, start: int, end: int, kind: str, by: str) -> Iterator[Matc
         ):
             return
         # "Madre: Ana Gil, 54 años": the name ends at what is no word of a name.
-        named = re.split(r", (?=[^\W\d_]*[a-záéíóúñ]{2,} )| - | \(", match.group())[0].rstrip(
-            " .,-"
-        )
+        named = _AFTER_NAME.split(match.group(), 1)[0].rstrip(" .,-")
         if named[:1].isupper() or by == "column":
             yield Match(start, start + len(named), kind, by, 0.85)
         return
-    cut = re.split(r"[;,(]|\. | - ", stripped)[0].rstrip() if kind != "address" else stripped
+    cut = _AFTER_VALUE.split(stripped, 1)[0].rstrip() if kind != "address" else stripped
     # "URL: Donate" and "Place: #7" say where to look, not what it is.
     if (kind == "url" and "." not in cut) or (kind == "place" and not cut[:1].isalpha()):
         return

@@ -37,7 +37,7 @@ _ADDRESSES = re.compile(
     rf"(?:,? \d{{5}}(?: {_NAME}(?: {_NAME})?)?)?"
 )
 _NUMBERED = re.compile(
-    rf"\d(?<![\w.,].)\d{{0,4}}[A-Z]? (?:{_NAME} ){{1,3}}(?:Street|St|Road|Rd|Avenue|Ave|Lane|Ln"
+    rf"[0-9](?<![\w.,].)\d{{0,4}}[A-Z]? (?:{_NAME} ){{1,3}}(?:Street|St|Road|Rd|Avenue|Ave|Lane|Ln"
     r"|Drive|Dr|Court|Ct|Close|Way|Square|Terrace|Gardens|Place|Crescent|Hill|Boulevard|Blvd)(?!\w)\.?"
     r"(?:,? (?:Apt|Flat|Unit)\.? \w{1,5})?"
 )
@@ -117,7 +117,7 @@ def find(words: Words, lists: TermList[str]) -> Iterator[Match]:
         (matches_at(_ORGANISATIONS, text, capitals), "organisation", 0.7),
         (matches_at(_ADDRESSES, text, words.starts_of("address")), "address", 0.85),
         (_NUMBERED.finditer(text), "address", 0.85),
-        (_POSTCODES.finditer(text), "address", 0.7),
+        (matches_at(_POSTCODES, text, words.places.letters), "address", 0.7),
         (matches_at(_POSTAL_NUMBERS, text, _after(words, "postal")), "address", 0.7),
         (matches_at(_AMOUNTS, text, _amounts(words)), "amount", 0.8),
     ):

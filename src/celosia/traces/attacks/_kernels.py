@@ -100,6 +100,49 @@ def candidates(
 
 
 @njit(cache=True, nogil=True)
+def alone_from(
+    known: Array,
+    known_starts: Array,
+    most: int,
+    keys: Array,
+    starts: Array,
+    holders: Array,
+    key_starts: Array,
+) -> Array:
+    """For each target, with how many of its first known keys it is the only trace; 0 if with none.
+
+    Arguments are as those of `candidates`, and the targets are the traces themselves: one that is
+    alone with some keys is alone with more.
+    """
+    size = known_starts.size - 1
+    found = np.zeros(size, dtype=np.int64)
+    for target in range(size):
+        begin = known_starts[target]
+        rarest, least = -1, 2**62
+        for points in range(1, min(most, known_starts[target + 1] - begin) + 1):
+            key = known[begin + points - 1]
+            if key_starts[key + 1] - key_starts[key] < least:
+                rarest, least = begin + points - 1, key_starts[key + 1] - key_starts[key]
+            first = known[rarest]
+            is_alone = True
+            for place in range(key_starts[first], key_starts[first + 1]):
+                trace = holders[place]
+                whole = trace != target
+                for other in range(begin, begin + points):
+                    if not whole:
+                        break
+                    if other != rarest:
+                        whole = _has(keys, starts[trace], starts[trace + 1], known[other])
+                if whole:
+                    is_alone = False
+                    break
+            if is_alone:
+                found[target] = points
+                break
+    return found
+
+
+@njit(cache=True, nogil=True)
 def holders_in_boxes(
     west: Array,
     south: Array,

@@ -232,11 +232,11 @@ def unicity_curve(
     codes = sample_codes(base, original, cell=cell, hours=hours)
     index = _index(base.trace, codes, base.traces)
     known, starts = _known(index, most, System() if rng is None else rng)
+    alone = kernels.alone_from(known, starts, most, *index)
     found = []
     for points in range(1, most + 1):
-        sizes, _ = kernels.candidates(known, starts, points, *index, 2)
-        asked = sizes[sizes >= 0]
-        found.append(float(np.mean(asked == 1)) if asked.size else 0.0)
+        asked = alone[np.diff(starts) >= points]
+        found.append(float(np.mean((asked > 0) & (asked <= points))) if asked.size else 0.0)
     return found
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, sqrt
+from math import ceil, isfinite, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -43,6 +43,8 @@ def advised_size(people: int, epsilon: float) -> int:
     >>> advised_size(1000, 1.0)
     10
     """
+    if not isfinite(epsilon):
+        return 1  # the mechanism refuses it
     return max(1, round(sqrt(people * epsilon / 10)))
 
 

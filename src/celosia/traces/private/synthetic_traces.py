@@ -30,11 +30,12 @@ from celosia.mechanisms.grid import Grid
 from celosia.mechanisms.noise import DiscreteLaplace
 from celosia.mechanisms.statistics.contributions import at_most
 from celosia.mechanisms.statistics.quantiles import Quantile
+from celosia.traces.plane import Plane
 from celosia.traces.points import Traces
 from celosia.traces.private.grids import refined
 from celosia.traces.private.mechanism import check_traces, one_unit
 from celosia.traces.private.trips import UNIT, Model, Trips, count_model, cut_to, joined, trips_of
-from celosia.traces.private.walks import Learnt, Walker
+from celosia.traces.private.walks import ChainWalker, Learnt, Walker
 from celosia.traces.release import MethodOutcome, TraceRelease
 from celosia.traces.samples import Samples
 
@@ -161,7 +162,9 @@ def synthetic(
     with paid:
         model = method.learn(traces, rng=source)
     walker = Walker(model, method.size)
-    samples = _samples(walker, method, traces, source, progress)
+    samples = draw_trips(
+        walker, traces.plane, method.trips, method.step_minutes, rng=source, progress=progress
+    )
     unit = traces.declaration.unit
     return TraceRelease(
         data=samples.frame(traces.plane, traces.declaration.zone),
@@ -192,28 +195,35 @@ def synthetic(
     )
 
 
-def _samples(
-    walker: Walker, method: SyntheticTraces, traces: Traces, rng: Source, progress: Progress
+def draw_trips(
+    walker: Walker | ChainWalker,
+    plane: Plane,
+    trips: int,
+    step_minutes: float,
+    *,
+    rng: Source,
+    progress: Progress = silent,
 ) -> Samples:
     """Points of new trips: uniform in their cells, on the lattice, every few minutes."""
     trace, cells, times = [], [], []
-    step = max(1, int(method.step_minutes * 60))
-    for trip in range(method.trips):
+    step = max(1, int(step_minutes * 60))
+    for trip in range(trips):
         if trip % 1024 == 0:
-            progress(Step(Message("traces.stage.walk"), trip, method.trips))
+            progress(Step(Message("traces.stage.walk"), trip, trips))
         walk = walker.walk(rng)
         begin = walker.hour(walk[0], rng) * 3600 + int(rng.integers(3600, 1)[0])
         trace += [trip] * len(walk)
         cells += walk
         times += [begin + step * number for number in range(len(walk))]
     cell = np.array(cells, dtype=np.int64)
-    west, south, east, north = traces.plane.bounds
+    size = walker.size
+    west, south, east, north = plane.bounds
     wide, high = east - west + 1, north - south + 1
     spread = rng.integers(2**20, 2 * cell.size).reshape(2, -1)
     column, row, cut = walker.inside(cell, rng)
-    side = method.size * cut * 2**20
-    x = west + ((cell % method.size * cut + column) * 2**20 + spread[0]) * wide // side
-    y = south + ((cell // method.size * cut + row) * 2**20 + spread[1]) * high // side
+    side = size * cut * 2**20
+    x = west + ((cell % size * cut + column) * 2**20 + spread[0]) * wide // side
+    y = south + ((cell // size * cut + row) * 2**20 + spread[1]) * high // side
     box = np.stack([x, y, x, y], axis=1).astype(np.int32)
     start = np.array(times, dtype=np.int64)
     return Samples(
@@ -221,5 +231,5 @@ def _samples(
         start=start,
         end=start,
         box=box,
-        owner=np.full(method.trips, -1, dtype=np.int64),
+        owner=np.full(trips, -1, dtype=np.int64),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -106,7 +107,22 @@ def weight_of(length: int) -> int:
     return UNIT // (length + 1)
 
 
-def count_model(trips: Trips, size: int, max_steps: int) -> Model:
+def transitions_of(walk: list[int], size: int) -> list[tuple[int, int]]:
+    """The transitions of a trip as rows and columns of the model: its start, its moves, its end.
+
+    >>> transitions_of([0, 1], 2) == [(4, 0), (0, MOVES.index((1, 0))), (1, END)]
+    True
+    """
+    moves = [
+        (here, MOVES.index((there % size - here % size, there // size - here // size)))
+        for here, there in pairwise(walk)
+    ]
+    return [(size * size, walk[0]), *moves, (walk[-1], END)]
+
+
+def count_model(
+    trips: Trips, size: int, max_steps: int, weight: Callable[[int], int] = weight_of
+) -> Model:
     """The exact counts of the model, which are private."""
     cells = size * size
     ends = np.zeros((cells, cells), dtype=np.int64)
@@ -116,12 +132,8 @@ def count_model(trips: Trips, size: int, max_steps: int) -> Model:
         walk = trips.cells[trips.starts[one] : trips.starts[one + 1]].tolist()
         ends[walk[0], walk[-1]] += 1
         lengths[band(walk[0], walk[-1], size), len(walk) - 1] += 1
-        weight = weight_of(len(walk))
-        transitions[cells, walk[0]] += weight
-        for here, there in pairwise(walk):
-            move = (there % size - here % size, there // size - here // size)
-            transitions[here, MOVES.index(move)] += weight
-        transitions[walk[-1], END] += weight
+        for place in transitions_of(walk, size):
+            transitions[place] += weight(len(walk))
     begun = trips.cells[trips.starts[:-1]] if trips.size else np.zeros(0, dtype=np.int64)
     hours = np.bincount(quarter(begun, size) * 24 + trips.hours, minlength=24 * QUARTERS)
     return Model(ends, lengths, transitions, hours.reshape(QUARTERS, 24))

@@ -102,6 +102,46 @@ class Walker:
         return place % cut, place // cut, cut
 
 
+class ChainWalker:
+    """Draws trips from counts of transitions alone: a chain from the start until its end.
+
+    Hours and places inside the cells are not known: trips begin at midnight, and points are
+    uniform in their cells.
+    """
+
+    def __init__(self, transitions: NDArray[np.float64], size: int, max_steps: int) -> None:
+        self.size, self.max_steps = size, max_steps
+        cells = size**2
+        self._start = norm_sub(transitions[cells, :cells])
+        self._rows = norm_sub(transitions[:cells, : END + 1])
+        for cell in range(cells):
+            x, y = cell % size, cell // size
+            for move, (dx, dy) in enumerate(MOVES):
+                if not (0 <= x + dx < size and 0 <= y + dy < size):
+                    self._rows[cell, move] = 0
+            if not self._rows[cell].any():  # nothing is known of the way on
+                self._rows[cell, END] = 1
+
+    def walk(self, rng: Source) -> list[int]:
+        """One trip."""
+        found = [_draw(self._start, rng)]
+        while len(found) < self.max_steps:
+            move = _draw(self._rows[found[-1]], rng)
+            if move == END:
+                break
+            dx, dy = MOVES[move]
+            found.append(found[-1] + dy * self.size + dx)
+        return found
+
+    def hour(self, start: int, rng: Source) -> int:
+        """The hour at which a trip begins: none is known."""
+        return 0
+
+    def inside(self, cell: NDArray[np.int64], rng: Source) -> Any:
+        """Where inside its cell each point lies: anywhere."""
+        return np.zeros_like(cell), np.zeros_like(cell), np.ones_like(cell)
+
+
 def _wholes(weights: NDArray[np.float64]) -> NDArray[np.int64]:
     """Weights as whole numbers, the largest one 2^32."""
     found: NDArray[np.int64] = np.floor(weights / weights.max() * 2**32).astype(np.int64)
