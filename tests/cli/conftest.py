@@ -12,7 +12,6 @@ from tests.cli.running import MARK, Result, Run
 
 from celosia import Seeded, datasets
 from celosia.cli.main import main
-from celosia.core.messages import speaking
 from celosia.graphs import generators
 
 
@@ -29,8 +28,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     def call(*arguments: object) -> Result:
         monkeypatch.setattr(sys, "argv", ["celosia", *map(str, arguments)])
         capsys.readouterr()
-        # What a command speaks is its own: the next one, and other tests, begin anew.
-        with pytest.raises(SystemExit) as end, speaking(None):
+        with pytest.raises(SystemExit) as end:
             main()
         said = capsys.readouterr()
         assert isinstance(end.value.code, int)

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from tests.cli.running import Run
 
+from celosia.core import messages
+
 MISSING = "CEL-F010 no existe el archivo none.csv."
 PUBLISH = ("publish", "none.csv", "-q", "age", "--k", 3)
 
@@ -63,3 +65,8 @@ def test_help_and_version_read_no_message(option: str) -> None:
         [sys.executable, "-c", code, option], capture_output=True, text=True, check=True
     )
     assert done.stdout.splitlines()[-1] == "False"
+
+
+def test_the_language_of_a_command_ends_with_it(run: Run) -> None:
+    run("--language", "es", *PUBLISH)
+    assert messages.current() == "en"
