@@ -34,13 +34,13 @@ test: $(VENV)/.dev ## Set up and run the whole test suite, with lint, types and 
 	@# Lint and types beside the tests: a type checker keeps one core busy and leaves the other.
 	@# Tests run with plain assertions: to rewrite them would cost each worker half a minute.
 	@$(SUBMAKE) --no-print-directory check > build/check.log 2>&1 & checking=$$!; \
-	$(PYTEST) --assert=plain -n $(WORKERS) $(TESTS); tested=$$?; \
+	$(PYTEST) --assert=plain --workers $(WORKERS) $(TESTS); tested=$$?; \
 	[ $$tested != 1 ] || { echo "What failed, once more and in detail:"; $(PYTEST) --last-failed --last-failed-no-failures=none $(TESTS); }; \
 	wait $$checking || { cat build/check.log; echo "Lint, types or layering failed."; exit 1; }; \
 	echo "Lint, types and layering are in order."; exit $$tested
 
 test-deep: $(VENV)/.dev ## The same tests with 40 times as many examples, and with all cases of long lists: hours
-	CELOSIA_TEST_EFFORT=10 $(PYTEST) -n $(WORKERS) $(TESTS)
+	CELOSIA_TEST_EFFORT=10 $(PYTEST) --workers $(WORKERS) $(TESTS)
 
 mutations: $(VENV)/.dev ## Plant each fault of the list and see that the tests notice
 	$(BIN)/python -m tests.mutations

@@ -9,15 +9,15 @@ that compute. What takes longest begins first.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
-import pytest
-from xdist.scheduler import LoadScopeScheduling
+T = TypeVar("T")
 
 ROOT = Path(__file__).parent.parent
-_SPARK = re.compile(r'on_spark|xdist_group\("spark"\)|needs: spark')
+_SPARK = re.compile(r"on_spark|mark\.spark|needs: spark")
 _BROWSER = re.compile(r"\b(visit|both_languages): Visit\b|\bbrowser: Browser\b")
 _BROWSERS = 2
 _FIRST = (
@@ -29,6 +29,14 @@ _FIRST = (
     "tests/cli/",
     "tests/",
 )
+
+
+def units(files: Iterable[T], name: Callable[[T], str]) -> list[list[T]]:
+    """The files in units, in the order of the queue; `name` gives a file's path from the root."""
+    found: dict[str, list[T]] = {}
+    for file in files:
+        found.setdefault(unit_of(name(file)), []).append(file)
+    return [found[unit] for unit in sorted(found, key=_place)]
 
 
 @cache
@@ -50,36 +58,8 @@ def _in_browsers() -> tuple[str, ...]:
     return tuple(each.relative_to(ROOT).as_posix() for each in seen)
 
 
-def order_of(item: pytest.Item) -> int:
-    """The place of a test in the queue: units that take long come first."""
-    unit = unit_of(item.nodeid.split("::")[0])
+def _place(unit: str) -> int:
+    """The place of a unit in the queue: those that take long come first."""
     return next(
         (place for place, first in enumerate(_FIRST) if unit.startswith(first)), len(_FIRST)
     )
-
-
-class ByUnit(LoadScopeScheduling):  # type: ignore[misc]
-    """Sends units to workers, in the order of the collection."""
-
-    def __init__(self, config: pytest.Config, log: Any) -> None:
-        config.option.loadscopereorder = False
-        super().__init__(config, log)
-        self._places: dict[str, int] = {}
-
-    def _assign_work_unit(self, node: Any) -> None:
-        # As the original does, which looks for each test in the list of all: quadratic in tests.
-        scope, unit = self.workqueue.popitem(last=False)
-        self.assigned_work.setdefault(node, {})[scope] = unit
-        if not self._places:
-            self._places = {name: place for place, name in enumerate(self.collection or ())}
-        node.send_runtest_some([self._places[each] for each, done in unit.items() if not done])
-
-    def mark_test_complete(self, node: Any, item_index: int, duration: float = 0) -> None:
-        super().mark_test_complete(node, item_index, duration)
-        # The original counts after each test what is left of all units that a worker ever had.
-        units = self.assigned_work.get(node, {})
-        for scope in [each for each, unit in units.items() if all(unit.values())]:
-            del units[scope]
-
-    def _split_scope(self, nodeid: str) -> str:
-        return unit_of(nodeid.split("::", maxsplit=1)[0])

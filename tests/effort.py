@@ -23,6 +23,7 @@ EFFORT = float(os.environ.get(SETTING, QUICK))
 """The share of the examples that tests ask for; below 1 long lists of cases are cut, too."""
 LEAST = 10
 """Examples that every property is tried with, unless it asks for fewer itself."""
+_scaled: set[int] = set()
 _SETTINGS = "_hypothesis_internal_use_settings"  # where Hypothesis keeps what a test asked for
 
 
@@ -43,11 +44,10 @@ def some(cases: Iterable[T], few: int) -> list[T]:
 
 def scale_examples(items: Iterable[pytest.Item]) -> None:
     """Give every property that says how many examples it wants as many as the effort allows."""
-    seen: set[int] = set()
     for item in items:
         test: Any = getattr(item, "obj", None)
         test = getattr(test, "__func__", test)
         wanted = getattr(test, _SETTINGS, None)
-        if wanted is not None and id(test) not in seen:
-            seen.add(id(test))
+        if wanted is not None and id(test) not in _scaled:
+            _scaled.add(id(test))
             setattr(test, _SETTINGS, settings(wanted, max_examples=examples(wanted.max_examples)))

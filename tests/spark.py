@@ -28,7 +28,7 @@ SETTINGS = {
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto",
     "spark.sql.sources.parallelPartitionDiscovery.threshold": "1000",
 }
-on_spark = pytest.mark.xdist_group("spark")
+on_spark = pytest.mark.spark
 """For every test that uses Spark: all of them in one worker, so with one JVM."""
 
 _WRAPPER = """#!/bin/sh

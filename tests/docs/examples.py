@@ -231,7 +231,7 @@ class Story(pytest.Item):
         self._examples = examples
         self._part = part
         if part == "spark":
-            self.add_marker(pytest.mark.xdist_group("spark"))
+            self.add_marker(pytest.mark.spark)
 
     def runtest(self) -> None:
         known = patch.dict(registry._KNOWN)  # a page may add a study, and other tests list them all

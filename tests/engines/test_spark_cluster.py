@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from tests.engines.cluster import connect_server, spark_cluster
 
-pytestmark = pytest.mark.xdist_group("spark")
+pytestmark = pytest.mark.spark
 
 
 def _work(environment: dict[str, str], *given: str) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from celosia.core.errors import EngineError
 from celosia.engines.spark import SparkEngine, java, session, spark_session
 
 __all__ = ["spark"]
-pytestmark = pytest.mark.xdist_group("spark")
+pytestmark = pytest.mark.spark
 
 SECRET = "4532-secret"
 

@@ -514,7 +514,7 @@ def test_a_spark_that_is_killed_or_stopped_leaves_nothing_and_is_started_anew(
 ) -> None:
     """In a process of its own, for the Spark of this one has other users."""
     program = [sys.executable, "-W", "ignore", "-m", "tests.engines.ending_spark", str(tmp_path)]
-    done = subprocess.run(program, capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run(program, capture_output=True, text=True, timeout=1800, check=False)
     assert done.returncode == 0, done.stderr
     killed, after_kill, rows, *stopping = json.loads(done.stdout)
     for code, words, unchained in (killed, *stopping[:1]):

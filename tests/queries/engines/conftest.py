@@ -22,8 +22,7 @@ def postgres() -> Iterator[str]:
 @pytest.fixture(
     scope="module",
     params=[
-        pytest.param(kind, marks=pytest.mark.xdist_group("spark")) if kind == "spark" else kind
-        for kind in ENGINES
+        pytest.param(kind, marks=pytest.mark.spark) if kind == "spark" else kind for kind in ENGINES
     ],
 )
 def place(

@@ -59,7 +59,7 @@ def on(database: str) -> Policy:
     return read_policy(POLICY.replace("DATABASE", database))
 
 
-@pytest.mark.xdist_group("spark")
+@pytest.mark.spark
 def test_a_policy_on_spark_is_checked_and_asked_from_the_command_line(
     spark: object, tmp_path: Path, call: Call
 ) -> None:

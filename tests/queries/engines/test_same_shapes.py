@@ -69,7 +69,7 @@ def exact_numbers(place: Place, policy: Policy, queries: list[str]) -> dict[str,
 
 @pytest.mark.parametrize(
     "place",
-    ["postgres", pytest.param("spark", marks=pytest.mark.xdist_group("spark"))],
+    ["postgres", pytest.param("spark", marks=pytest.mark.spark)],
     indirect=True,
 )
 @pytest.mark.parametrize("name", ["shop", "hospital"])
