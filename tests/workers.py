@@ -18,6 +18,7 @@ from typing import Any
 
 import pytest
 from _pytest.runner import collect_one_node
+
 from tests import distribution
 
 UNITS_PER_FREEZE = 16
@@ -150,9 +151,11 @@ class Controller:
         folder = self._config._tmp_path_factory.getbasetemp()  # type: ignore[attr-defined]
         process = subprocess.Popen(
             # What was asked for, `--workers` included: who has a controller is a worker.
-            [sys.executable, "-m", "pytest", *map(str, self._config.invocation_params.args)]
-            + ["-p", "no:cacheprovider", f"--controller={theirs.fileno()}"]
-            + [f"--basetemp={folder / f'worker-{number}'}"],
+            [
+                *(sys.executable, "-m", "pytest", *map(str, self._config.invocation_params.args)),
+                *("-p", "no:cacheprovider", f"--controller={theirs.fileno()}"),
+                f"--basetemp={folder / f'worker-{number}'}",
+            ],
             pass_fds=[theirs.fileno()],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
@@ -194,13 +197,13 @@ class Controller:
         return self._given - 1
 
     def _show_crash(self, nodeid: str) -> None:
-        """Report a worker that died: the tests that it had left were not run."""
+        """Report a worker that died with the tests that it had taken."""
         report = pytest.TestReport(
             nodeid=nodeid,
             location=(nodeid, None, nodeid),
             keywords={},
             outcome="failed",
-            longrepr=f"A worker died: {nodeid}. The tests of its unit that follow were not run.",
+            longrepr=f"A worker died: {nodeid}. Other tests that it had taken were not run.",
             when="call",
         )
         self._config.hook.pytest_runtest_logreport(report=report)
