@@ -181,6 +181,8 @@ def run_server(
     """
     import uvicorn
 
+    again = False
+
     class Server(uvicorn.Server):
         """Says when it is ready, and answers all who are connected before it starts again."""
 
@@ -240,7 +242,6 @@ def run_server(
 
     spoken = language.get()
     server = Server(uvicorn.Config(app, **options))
-    again = False
 
     def hang_up(*_: object) -> None:
         nonlocal again

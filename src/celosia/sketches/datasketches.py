@@ -230,7 +230,8 @@ def _registers(data: bytes, count: int, kind: int, low: int) -> NDArray[np.uint8
     if kind == 1:
         _check(body.size == count * 3 // 4 + 1)
         bits = np.unpackbits(body, bitorder="little")[: 6 * count].reshape(count, 6)
-        return (bits << np.arange(6)).sum(axis=1).astype(np.uint8)
+        six: NDArray[np.uint8] = (bits << np.arange(6)).sum(axis=1).astype(np.uint8)
+        return six
     pairs = body[: count // 2]
     _check(pairs.size == count // 2)
     found = np.stack([pairs & 15, pairs >> 4], axis=1).reshape(-1)
