@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from pyarrow import parquet
+from pyarrow import dataset, parquet
 from tests.collect.small_protocol import PROTOCOL, batch, state_of
 from tests.spark import on_spark, spark
 
@@ -255,6 +255,46 @@ def test_a_collector_takes_each_file_once_whoever_has_counted_it(
         with pytest.raises(InputError, match="changed after") as caught:
             counted_here(inside, collector.marks())
         assert collector.state() == state_of(range(3))
+
+
+def test_partitioned_files_are_counted_once_by_spark_processes_and_one_server(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """Two levels of partitions, whose files have the same names, as Spark and Arrow write them."""
+    places = [(region, day) for region in ("es", "fr") for day in (17, 18)]
+    tables = []
+    for number, (region, day) in enumerate(places):
+        write_table(Reports.from_bytes(batch(number)), tmp_path / "one.parquet", overwrite=True)
+        table = parquet.read_table(tmp_path / "one.parquet")
+        table = table.append_column("region", pa.array([region] * table.num_rows))
+        tables.append(table.append_column("day", pa.array([day] * table.num_rows)))
+    inside = tmp_path / "in"
+    dataset.write_dataset(
+        pa.concat_tables(tables),
+        inside,
+        format="parquet",
+        partitioning=["region", "day"],
+        partitioning_flavor="hive",
+    )
+    paths = sorted(inside.rglob("*.parquet"))
+    assert {each.name for each in paths} == {"part-0.parquet"}
+    assert paths[0].parts[-3:] == ("region=es", "day=17", "part-0.parquet")
+    unfinished = inside / "_temporary" / "0" / "day=19" / "part-0.parquet"
+    unfinished.parent.mkdir(parents=True)
+    unfinished.write_bytes(b"half of a file")
+    (inside / "_SUCCESS").touch()
+    expected = state_of(range(4))
+    with Collector.open(tmp_path / "state", PROTOCOL) as collector:
+        assert absorb_files(collector, [inside / "region=es"]).counted == 80
+        found = gather_on_spark(PROTOCOL, [inside], session=spark, counted_marks=collector.marks())
+        assert (found.files, found.counted, found.already_counted) == (4, 80, 80)
+        collector.take_in(found.server, found.marks, source="")
+        assert collector.state() == expected
+        assert absorb_files(collector, [inside]).already_counted == 160
+    some = gather_on_spark(PROTOCOL, [f"{inside}/region=*/day=18"], session=spark)
+    assert some.server.to_bytes() == state_of([1, 3])
+    found = gather_in_processes(PROTOCOL, [inside], processes=1)
+    assert found.server.to_bytes() == expected
 
 
 def test_files_that_a_collector_could_not_tell_apart_are_refused(tmp_path: Path) -> None:

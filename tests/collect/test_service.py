@@ -25,7 +25,7 @@ from celosia.collect.discovery.cardinality import PrivateCardinality
 from celosia.collect.discovery.heavy_hitters import PrefixTree
 from celosia.collect.numbers.one_bit_mean import OneBitMean
 from celosia.collect.registry import protocol_from
-from celosia.core.errors import InputError, QueryRefused
+from celosia.core.errors import EngineError, InputError, QueryRefused
 from celosia.core.randomness import Seeded
 
 pytest.importorskip("fastapi", reason="the extra celosia[service] is not installed")
@@ -256,6 +256,54 @@ def test_bodies_that_arrive_at_once_are_bounded_together(http_of: Callable[..., 
     endpoint.arriving -= 1
     assert send(http, data).status_code == 200
     assert endpoint.arriving == endpoint.waiting_bytes - len(data)  # what was read is let go
+
+
+def figures_of(http: Any) -> dict[str, int]:
+    """The metrics of an endpoint, by their names."""
+    seen = http.get("/v1/metrics", headers={"Authorization": f"Bearer {OTHER}"}).text
+    lines = (line.split(" ") for line in seen.splitlines() if not line.startswith("#"))
+    return {key.removeprefix("celosia_collect_"): int(value) for key, value in lines}
+
+
+def test_a_full_disk_sends_batches_away_and_the_endpoint_goes_on_when_there_is_room(
+    http_of: Callable[..., Any],
+) -> None:
+    http = http_of(Access(curator=CURATOR, monitor=OTHER))
+    collector = http.app.state.endpoint.collector
+    base = collector._journal._base
+    pages = base.execute("PRAGMA page_count").fetchone()[0]
+    base.execute(f"PRAGMA max_page_count = {pages + 1}")  # SQLite then says that the disk is full
+    for number in range(1000):
+        try:
+            collector.absorb(batch(1), id=name(number))
+        except EngineError:
+            break
+    assert 0 < number < 999
+    refused = send(http, batch(2), name(number))
+    assert (*code(refused), refused.headers["retry-after"]) == (503, "CEL-R075", "5")
+    assert http.get("/v1/health").status_code == 200
+    assert collector.state() == state_of([1] * number)
+    assert figures_of(http)["write_failures_total"] == 1
+    collector._journal._base.execute("PRAGMA max_page_count = 1000000")
+    again = [send(http, batch(2), name(number)).json()["data"]["counted"] for _ in range(2)]
+    assert again == [True, False]
+    assert collector.state() == state_of([1] * number + [2])
+
+
+def test_a_full_queue_sends_batches_away_and_counts_them(http_of: Callable[..., Any]) -> None:
+    http = http_of(Access(curator=CURATOR, monitor=OTHER))
+    endpoint, data = http.app.state.endpoint, batch(1)
+    endpoint.writer._most = len(data)
+    endpoint.writer._bytes = 1  # of others, which wait
+    refused = send(http, data, name(1))
+    assert (*code(refused), refused.headers["retry-after"]) == (429, "CEL-R086", "5")
+    endpoint.writer._bytes = 0
+    endpoint.arriving = endpoint.waiting_bytes
+    assert code(send(http, data, name(1))) == (429, "CEL-R086")
+    endpoint.arriving = 0
+    assert send(http, data, name(1)).json()["data"] == {"reports": 40, "counted": True}
+    found = figures_of(http)
+    assert (found["batches_sent_away_total"], found["batches_counted_total"]) == (2, 1)
 
 
 @pytest.mark.parametrize(

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
+
 import numpy as np
 import pytest
 
+from celosia.core import randomness
 from celosia.core.errors import InputError
-from celosia.core.randomness import Seeded, Source, System, source
+from celosia.core.randomness import BLOCK, Seeded, Source, System, source
 
 BOTH = pytest.mark.parametrize("drawn", [System(), Seeded(2026)], ids=repr)
 
@@ -109,3 +112,38 @@ def test_an_order_is_by_whole_words_though_upper_bits_are_sorted_first() -> None
     drawn = Seeded(1)
     drawn.raw = lambda count: words.tobytes()  # type: ignore[method-assign]
     assert drawn.permutation(3_000).tolist() == np.argsort(words).tolist()
+
+
+def test_large_draws_are_streams_of_chacha20_under_keys_that_are_used_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pytest.importorskip("cryptography", reason="large draws are expanded by it")
+    asked: list[int] = []
+
+    def entropy(count: int) -> bytes:
+        asked.append(count)
+        return bytes([len(asked) - 1] * count)
+
+    monkeypatch.setattr(os, "urandom", entropy)
+    drawn = System().raw(2 * BLOCK + 5)
+    assert asked == [32, 32, 32]
+    assert len(drawn) == 2 * BLOCK + 5
+    # RFC 8439, appendix A.1, test vectors 1 and 2: the key of zeros, counters 0 and 1.
+    assert drawn[:16].hex() == "76b8e0ada0f13d90405d6ae55386bd28"
+    assert drawn[64:80].hex() == "9f07e7be5551387a98ba977c732d080d"
+    assert drawn[:BLOCK] != drawn[BLOCK : 2 * BLOCK]
+    assert System().raw(BLOCK - 1) == bytes([3] * (BLOCK - 1))  # straight from the system
+
+
+@pytest.mark.parametrize("expanded", [True, False])
+def test_large_draws_are_uniform_and_never_the_same(
+    expanded: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not expanded:  # as where the library is missing
+        monkeypatch.setattr(randomness, "_expansion", lambda: None)
+    first, second = (np.frombuffer(System().raw(4 * BLOCK), dtype=np.uint8) for _ in range(2))
+    for each in (first, second, first ^ second, first[:BLOCK] ^ first[BLOCK : 2 * BLOCK]):
+        expected = each.size / 256
+        statistic = float(((np.bincount(each, minlength=256) - expected) ** 2 / expected).sum())
+        # Chi-square with 255 degrees: nine deviations of sqrt(510), as the source has no seed.
+        assert abs(statistic - 255) < 9 * np.sqrt(510)

@@ -65,6 +65,7 @@ PANELS: dict[str, dict[str, str]] = {
     },
     "Devices": {
         "collect": "Collect statistics from devices with local differential privacy.",
+        "sketch": "Summarise columns by sketches, merge them, and exchange them with DataSketches.",
     },
     "Noise and budgets": {
         "release": "Release one statistic of a table with differential privacy.",

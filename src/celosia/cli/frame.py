@@ -397,6 +397,7 @@ OUTPUTS = {
     "client": "cli.output.client",
     "types": "cli.output.types",
     "conformance": "cli.output.conformance",
+    "sketch": "cli.output.sketch",
     "draft": "cli.output.draft",
     "risks": "cli.output.risks",
     "plot": "cli.output.plot",

@@ -5,11 +5,15 @@ a port that another program has is noticed before anything else is begun.
 
 A server may be restarted without a connection being refused: it hands its listening sockets to the
 program that takes its place, and the system keeps those who connect meanwhile waiting. The sockets
-are handed over as systemd does it (`LISTEN_FDS`), so systemd may hold them as well.
+are handed over as systemd does it (`LISTEN_FDS`), so systemd may hold them as well. Clients that
+are connected already are answered first. Otherwise a connection that the web server has accepted,
+but that has sent nothing yet, would be reset, and so would a connection that is kept alive while
+its next request is under way.
 """
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import os
 import signal
@@ -19,12 +23,15 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
+from weakref import WeakSet
 
 from celosia.core.errors import EngineError
 from celosia.core.messages import Message, language, speaking
 
 WAITING = 2048
 """Connections that may wait for the application, as many as the web server takes itself."""
+LAST_REQUEST = 10.0
+"""Seconds that a connection has for a last request before the server starts again."""
 
 
 @contextmanager
@@ -73,6 +80,7 @@ def start_again(sockets: list[socket.socket]) -> None:
     for at, copy in enumerate(copies):
         os.dup2(copy, FIRST_HANDED_OVER + at)
         os.close(copy)
+    _hold_hang_ups()
     environment = os.environ | {"LISTEN_PID": str(os.getpid()), "LISTEN_FDS": str(len(sockets))}
     os.execve(sys.executable, [sys.executable, *sys.orig_argv[1:]], environment)  # noqa: S606
 
@@ -119,17 +127,32 @@ def _cannot_listen(error: OSError, host: str, port: int, code: str) -> EngineErr
     return EngineError(f"{code}.port", reason=reason, remedy=remedy, host=host, port=port)
 
 
+def _hold_hang_ups() -> None:
+    """Keep a SIGHUP for the program that takes the place of this one: it would end it otherwise."""
+    if hasattr(signal, "SIGHUP"):
+        signal.signal(signal.SIGHUP, _nothing)  # one that is ignored would not be kept
+        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGHUP])
+
+
+def _nothing(*_: object) -> None:
+    """Take no notice of a signal."""
+
+
 @contextmanager
-def _on_hang_up(call: Callable[..., None]) -> Iterator[None]:
-    """Call a function at SIGHUP, where there is such a signal and this thread may take it."""
+def _on_hang_up(call: Callable[..., None], kept: Callable[[], bool]) -> Iterator[None]:
+    """Call a function at SIGHUP, where there is such a signal and this thread may take it.
+
+    Where a server starts again (`kept`), a second SIGHUP does nothing: it must not end the server.
+    """
     if not hasattr(signal, "SIGHUP") or threading.current_thread() is not threading.main_thread():
         yield
         return
     before = signal.signal(signal.SIGHUP, call)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGHUP])  # see `_hold_hang_ups`
     try:
         yield
     finally:
-        signal.signal(signal.SIGHUP, before)
+        signal.signal(signal.SIGHUP, _nothing if kept() else before)
 
 
 def run_server(
@@ -138,6 +161,7 @@ def run_server(
     *,
     ready: Callable[[], object],
     code: str,
+    restarts: bool = False,
     **options: Any,
 ) -> bool:
     """Run an application until it is stopped (Ctrl-C, or SIGTERM).
@@ -149,6 +173,7 @@ def run_server(
         sockets: where it listens.
         ready: called once, as soon as connections are answered.
         code: of the error if it does not begin; the variant of its message is `start`.
+        restarts: whether SIGHUP starts it again; who is connected is answered first.
         options: of the web server (uvicorn).
 
     Raises:
@@ -156,18 +181,67 @@ def run_server(
     """
     import uvicorn
 
+    again = False
+
     class Server(uvicorn.Server):
-        """Says when it is ready."""
+        """Says when it is ready, and answers all who are connected before it starts again."""
 
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+            protocol: Any = self.config.http_protocol_class
+            self.opened: WeakSet[Any] = WeakSet()
+
+            def open_connection(**named: Any) -> Any:
+                made = protocol(**named)
+                self.opened.add(made)  # known from here on, and not only after a TLS handshake
+                return made
+
+            chosen: Any = self.config
+            chosen.http_protocol_class = open_connection
             await super().startup(sockets=sockets)
             if self.started and not self.should_exit:
                 with speaking(spoken):
                     ready()
 
+        def handle_exit(self, sig: int, frame: Any) -> None:
+            nonlocal again
+            again = False  # an end that is asked for while it starts again is an end
+            super().handle_exit(sig, frame)
+
+        async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+            if restarts and again:
+                await self.answer_connected()
+            await super().shutdown(sockets=sockets)
+
+        async def answer_connected(self) -> None:
+            """Tell every connection that its next answer is its last one, and wait for that.
+
+            New connections are answered too while those that are there come to their end, which
+            may take until the time of keeping them alive is over. Only then the system keeps new
+            ones waiting for the program that follows.
+            """
+            state = self.server_state
+            state.default_headers = [*state.default_headers, (b"connection", b"close")]
+            for each in list(state.connections):
+                cycle = getattr(each, "cycle", None)
+                if cycle is not None and not cycle.response_started:
+                    each.shutdown()  # its answer tells that the connection ends
+            await self.wait_for(WeakSet(self.opened))
+            for server in self.servers:
+                server.close()
+            await asyncio.sleep(0.1)  # what the loop has taken by now is opened meanwhile
+            await self.wait_for(WeakSet(self.opened))
+
+        async def wait_for(self, connections: WeakSet[Any]) -> None:
+            """Wait until connections are closed, or have had their time for a last request."""
+            end = asyncio.get_running_loop().time() + LAST_REQUEST
+            while again and asyncio.get_running_loop().time() < end:
+                current = self.server_state.connections
+                if not any(each.transport is None or each in current for each in connections):
+                    return
+                await asyncio.sleep(0.02)
+
     spoken = language.get()
     server = Server(uvicorn.Config(app, **options))
-    again = False
 
     def hang_up(*_: object) -> None:
         nonlocal again
@@ -180,7 +254,7 @@ def run_server(
     with (
         suppress(KeyboardInterrupt, SystemExit),
         speaking(None),
-        _on_hang_up(hang_up),
+        _on_hang_up(hang_up, lambda: restarts and again),
         ExitStack() as closing,
     ):
         for each in own:

@@ -74,9 +74,7 @@ class CountMin(CounterTable):
             InputError: CEL-K009 there is no such method.
         """
         _check(method)
-        found = np.take_along_axis(
-            self._state["cells"], self._family.every_column(digests(values)), axis=1
-        )
+        found = np.take_along_axis(self._state["cells"], self._columns(values), axis=1)
         return combine_rows(found, method=method, total=self.total, width=self.width)
 
     def error(self, confidence: float = 0.95, *, method: str = "min") -> float:
@@ -110,6 +108,10 @@ class CountMin(CounterTable):
         """
         squares = np.square(self._state["cells"].astype(np.float64)).sum(axis=1).mean()
         return max(0.0, float(self.width * squares - float(self.total) ** 2) / (self.width - 1))
+
+    def _columns(self, values: Any) -> NDArray[np.int64]:
+        """Where each value is counted: rows by values."""
+        return self._family.every_column(digests(values))
 
     @cached_property
     def _family(self) -> HashFamily:

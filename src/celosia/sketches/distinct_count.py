@@ -24,10 +24,14 @@ class DistinctCountSketch(Sketch):
             InputError: CEL-K001 a value is no whole number, text or bytes; CEL-K004 counts are no
                 whole numbers from 0, one for each value.
         """
-        found = digests(values)
-        often = weights(counts, found.size, negative=False)
+        found = self._hashes(values)
+        often = weights(counts, len(found), negative=False)
         self._absorb(found if often is None else found[often > 0])
         return self
+
+    def _hashes(self, values: Any) -> Digests:
+        """What is absorbed of each value."""
+        return digests(values)
 
     @abstractmethod
     def _absorb(self, found: Digests) -> None:

@@ -108,16 +108,10 @@ def digests(values: Any) -> Digests:
     column = values.to_arrow() if hasattr(values, "to_arrow") else values
     if hasattr(column, "to_pylist") and (found := of_arrow(column)) is not None:
         return found
-    array = values if isinstance(values, np.ndarray) else _array(values)
-    if array.ndim > 1:
-        raise InputError("CEL-K001.several_columns")
+    array = value_array(values)
     if array.dtype.kind in "iu":
-        wide = np.int64 if array.dtype.kind == "i" else np.uint64
-        words = np.ascontiguousarray(array.reshape(-1), dtype=wide).view(np.uint64)
-        return _kernels.mixed(words)
-    if array.dtype.kind not in "OUS":
-        raise InputError("CEL-K001.other_type", type=array.dtype)
-    listed: list[Any] = array.reshape(-1).tolist()
+        return _kernels.mixed(words_of(array))
+    listed: list[Any] = array.tolist()
     if len(listed) > _MANY and set(map(type, listed)) in ({str}, {bytes}):
         many = of_many(listed)
         if many is not None:
@@ -125,14 +119,46 @@ def digests(values: Any) -> Digests:
     known: dict[object, int] = {}
     made = np.empty(array.size, dtype=np.uint64)
     for place, each in enumerate(listed):
-        value = _plain(each)
-        if isinstance(value, bool) or not isinstance(value, (str, bytes, int)):
-            raise InputError("CEL-K001.not_plain")
+        value = plain_value(each)
         kind = (type(value), value)
         if kind not in known:
             known[kind] = _one(value)
         made[place] = known[kind]
     return made
+
+
+def value_array(values: Any) -> NDArray[Any]:
+    """Values as one row of whole numbers, or of objects, texts or bytes.
+
+    Raises:
+        InputError: CEL-K001 they are several columns, or of another type.
+    """
+    if isinstance(values, (str, bytes)):
+        raise InputError("CEL-K001.one_text")
+    array = values if isinstance(values, np.ndarray) else _array(values)
+    if array.ndim > 1:
+        raise InputError("CEL-K001.several_columns")
+    if array.dtype.kind not in "iuOUS":
+        raise InputError("CEL-K001.other_type", type=array.dtype)
+    return array.reshape(-1)
+
+
+def words_of(array: NDArray[Any]) -> Digests:
+    """Whole numbers modulo 2^64."""
+    wide = np.int64 if array.dtype.kind == "i" else np.uint64
+    return np.ascontiguousarray(array, dtype=wide).view(np.uint64)
+
+
+def plain_value(each: Any) -> str | bytes | int:
+    """A text, bytes or a whole number, as Python has it.
+
+    Raises:
+        InputError: CEL-K001 it is none of these.
+    """
+    value = each.item() if isinstance(each, np.generic) else each
+    if isinstance(value, bool) or not isinstance(value, (str, bytes, int)):
+        raise InputError("CEL-K001.not_plain")
+    return value
 
 
 def _array(values: Any) -> NDArray[Any]:
@@ -152,15 +178,20 @@ def _array(values: Any) -> NDArray[Any]:
     return made
 
 
-def _plain(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value
+def whole_word(value: int) -> int:
+    """A whole number modulo 2^64.
+
+    Raises:
+        InputError: CEL-K001 it has more than 64 bits.
+    """
+    if not -(2**63) <= value < 2**64:
+        raise InputError("CEL-K001.too_large")
+    return value % 2**64
 
 
 def _one(value: str | bytes | int) -> int:
     if isinstance(value, int):
-        if not -(2**63) <= value < 2**64:
-            raise InputError("CEL-K001.too_large")
-        return int(_kernels.mixed(np.array([value % 2**64], dtype=np.uint64))[0])
+        return int(_kernels.mixed(np.array([whole_word(value)], dtype=np.uint64))[0])
     data, person = (
         (value.encode("utf-8", "surrogatepass"), PERSONS["text"])
         if isinstance(value, str)

@@ -14,7 +14,7 @@ from celosia.sketches.distinct_count import DistinctCountSketch, reach
 from celosia.sketches.hashing import Digests
 from celosia.sketches.sketch import Arrays, Sketch, check_share, check_size
 
-_WHOLE = 2**63
+WHOLE = 2**63
 """Hashes have 63 bits, so that a theta of 1 is a 64-bit number too."""
 
 
@@ -68,7 +68,7 @@ class ThetaSketch(DistinctCountSketch):
     @property
     def theta(self) -> float:
         """The share of all hashes that is sampled."""
-        return self._limit / _WHOLE
+        return self._limit / WHOLE
 
     @property
     def kept(self) -> int:
@@ -87,7 +87,7 @@ class ThetaSketch(DistinctCountSketch):
         from scipy.special import btdtria, btdtrib  # heavy, only intervals need it
 
         tail = (1 - check_share("confidence", confidence)) / 2
-        if self._limit == _WHOLE:
+        if self._limit == WHOLE:
             return float(self.kept), float(self.kept)
         # P(Bin(n, t) >= k) = I_t(k, n - k + 1), and P(Bin(n, t) <= k) = I_(1-t)(n - k, k + 1).
         low = self.kept - 1 + float(btdtrib(self.kept, tail, self.theta)) if self.kept else 0.0
@@ -160,7 +160,7 @@ class ThetaSketch(DistinctCountSketch):
     @cached_property
     def _state(self) -> Arrays:
         return {
-            "limit": np.array([_WHOLE], dtype=np.uint64),
+            "limit": np.array([WHOLE], dtype=np.uint64),
             "hashes": np.empty(0, dtype=np.uint64),
         }
 
@@ -174,4 +174,4 @@ class ThetaSketch(DistinctCountSketch):
     def _sound(self) -> bool:
         edges = np.concatenate([[np.uint64(0)], self._state["hashes"], self._state["limit"]])
         rising = bool((edges[1:] > edges[:-1]).all())
-        return rising and self.kept <= self.most and self._limit <= _WHOLE
+        return rising and self.kept <= self.most and self._limit <= WHOLE

@@ -1,9 +1,10 @@
 """Reports from files and folders into a collector, piece by piece, resumable at any moment.
 
 A file is read in pieces of at most 1 MiB of reports. The id of a piece is the place where it
-stands: the last two names of the path, and its number in the file. So a file that is offered again
-is known again, a file that has grown is read on from where it was, and a file that was changed is
-refused at the first piece that is not what it was.
+stands: the last two names of the path, or more of them where folders are partitions (`day=18`), and
+its number in the file. So a file that is offered again is known again, a file that has grown is
+read on from where it was, and a file that was changed is refused at the first piece that is not
+what it was.
 """
 
 from __future__ import annotations
@@ -110,17 +111,33 @@ def absorb_files(
 
 
 def piece_name(path: PurePath) -> str:
-    """What the ids of the pieces of a file begin with: a hash of the last two names of its path."""
-    place = "/".join(path.parts[-2:])
+    """What the ids of the pieces of a file begin with: a hash of the last two names of its path.
+
+    Folders of partitions (`region=es/day=18`) count as one name: Spark and others give files of
+    different partitions the same name.
+    """
+    first = len(path.parts) - 2
+    while first > 0 and "=" in path.parts[first] and "=" in path.parts[first - 1]:
+        first -= 1
+    place = "/".join(path.parts[max(0, first) :])
     return hashlib.blake2b(os.fsencode(place), digest_size=32).hexdigest()
 
 
 def report_files(places: Iterable[str | Path]) -> Iterator[Path]:
-    """Files by name, so that every run reads them in the same order."""
+    """Files by name, so that every run reads them in the same order.
+
+    In folders, names that begin with `_` or `.` are left out, as Spark does: what is below them is
+    not finished yet (`_temporary`), or is not data.
+    """
     for place in map(Path, places):
         if place.is_dir():
             inside = (each for each in place.rglob("*") if each.suffix in {STREAM, *TABLES})
-            yield from sorted(each for each in inside if each.is_file())
+            yield from sorted(
+                each
+                for each in inside
+                if not any(name[0] in "_." for name in each.relative_to(place).parts)
+                and each.is_file()
+            )
         elif place.is_file() and place.suffix in {STREAM, *TABLES}:
             yield place
         else:

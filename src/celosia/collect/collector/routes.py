@@ -279,6 +279,7 @@ async def _body(request: Request, endpoint: Endpoint) -> bytes:
                 endpoint.arriving += len(part)
                 limits.check_size(size)
                 if endpoint.arriving > endpoint.waiting_bytes:
+                    endpoint.writer.metrics.batches_sent_away += 1
                     raise TooBusy()  # many slow bodies together must not take all memory either
         return b"".join(parts)
     except TimeoutError:

@@ -234,6 +234,7 @@ def run_endpoint(app: FastAPI, *, listen: Listening, ready: Callable[[], object]
                 sockets,
                 ready=ready,
                 code="CEL-R089",
+                restarts=True,
                 access_log=False,  # senders and times are not logged
                 server_header=False,
                 proxy_headers=False,
