@@ -312,5 +312,5 @@ def test_a_label_is_one_vertex_of_its_level() -> None:
     ],
 )
 def test_networks_that_cannot_be_read_are_refused(wrong: Callable[[], Svg]) -> None:
-    with pytest.raises(ValueError, match="panel|paths"):
+    with pytest.raises(ValueError, match=r"panel|paths"):
         wrong()
