@@ -14,18 +14,37 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from celosia.core.figures import (
+    NetworkEdge,
+    NetworkPanel,
     Svg,
     bars,
     before_after,
+    circle,
     gauge,
     lines,
+    networks,
     size_bins,
     size_histogram,
     trade_off,
+    tree,
 )
 
 SIZES = np.array([1, 1, 1, 3, 4, 5, 9, 12, 250])
+TRIANGLE = NetworkPanel(
+    names=["a", "b", "c"],
+    places=circle(3),
+    edges=[
+        NetworkEdge(0, 1, "0.7"),
+        NetworkEdge(1, 2, kind="gone"),
+        NetworkEdge(2, 0, kind="come"),
+    ],
+    title="three",
+    directed=True,
+    marked=frozenset({0}),
+)
 DRAWINGS: dict[str, Callable[[], Svg]] = {
+    "networks": lambda: networks([TRIANGLE, TRIANGLE], title="twice"),
+    "tree": lambda: tree([["York", "North", "*"], ["Leeds", "North", "*"], ["Bath", "South", "*"]]),
     "bars": lambda: bars(["a", "b"], {"before": [0.6, 1.0], "after": [0.02, 0.2]}, percent=True),
     "horizontal bars": lambda: bars(["a", "b"], {"loss": [0.0, 3.0]}, horizontal=True),
     "logarithmic bars": lambda: bars(["a", "b", "c"], {"n": [0.0, 3.0, 1e6]}, log=True),
@@ -275,3 +294,23 @@ def test_a_prefix_changes_ids_and_references_but_no_text() -> None:
 def test_a_notebook_shows_the_drawing() -> None:
     svg = gauge(0.5)
     assert svg._repr_svg_() == str(svg)
+
+
+def test_a_label_is_one_vertex_of_its_level() -> None:
+    drawn = str(tree([["a", "x", "*"], ["b", "x", "*"], ["c", "y", "*"]]))
+    assert [drawn.count(f">{label}<") for label in ("a", "x", "y", "*")] == [1, 1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda: networks([]),
+        lambda: networks([NetworkPanel(names=["a"], places=[], edges=[])]),
+        lambda: networks([NetworkPanel(names=["a"] * 81, places=circle(81), edges=[])]),
+        lambda: tree([["a", "x"], ["b"]]),
+        lambda: tree([]),
+    ],
+)
+def test_networks_that_cannot_be_read_are_refused(wrong: Callable[[], Svg]) -> None:
+    with pytest.raises(ValueError, match=r"panel|paths"):
+        wrong()

@@ -23,13 +23,14 @@ from celosia.core.methods import Parameter, parameters
 from celosia.core.progress import Step
 from celosia.studio import comparison
 from celosia.studio.language import _catalogue, chosen
-from celosia.studio.mask import figures, jobs, model
+from celosia.studio.mask import figures, jobs, model, stream
 from celosia.studio.parameters import changed, help_text, parsed, shown
 from celosia.studio.synthesise import jobs as synthesis_jobs
 from celosia.studio.synthesise import model as synthesis
 from celosia.studio.synthesise import pages
 from celosia.studio.toml import inline
 from celosia.studio.uploads import Brought
+from celosia.studio.visitors import Work
 from celosia.studio.worker import JobEvent, JobProgress
 from celosia.tables.masking import Recipe, methods
 
@@ -390,3 +391,60 @@ def test_copies_are_at_distance_nought_and_strangers_are_not() -> None:
     assert copies["copies"] == 1
     assert far["copies"] == 0
     assert far["median_made"] > 10 * far["median_real"]
+
+
+COLUMNS = [
+    {"name": "who", "numeric": False, "role": "identifier"},
+    {"name": "town", "numeric": False, "role": "quasi-identifier"},
+    {"name": "ill", "numeric": False, "role": "sensitive"},
+]
+
+
+@pytest.fixture
+def streaming(tmp_path: Path) -> Path:
+    pl.DataFrame(
+        {"who": [f"p{n}" for n in range(30)], "town": ["a", "b"] * 15, "ill": ["yes", "no"] * 15}
+    ).write_parquet(tmp_path / "data.parquet")
+    return tmp_path
+
+
+def arrive(folder: Path, text: str, **asked: Any) -> dict[str, Any]:
+    steps = stream.stream_steps(COLUMNS)
+    return jobs.stream_records(
+        VOICE, folder=str(folder), columns=COLUMNS, steps=steps, text=text, seed=4, **asked
+    )
+
+
+def test_a_stream_goes_on_where_it_stopped(streaming: Path) -> None:
+    first = arrive(streaming, stream.arriving(streaming, 0))
+    again = arrive(streaming, stream.arriving(streaming, first["records"]))
+    assert (first["records"], again["records"], again["resumed"]) == (20, 30, 20)
+    assert again["heads"] == ["town", "ill"]
+    assert len(again["rows"]) == stream.MOST_SHOWN
+    assert len((streaming / stream.OUTPUT).read_text("utf-8").splitlines()) == 31
+    assert again["epsilon"]["record"] > 0
+    assert (streaming / stream.CERTIFICATE).exists()
+    assert Work.at(streaming).load("stream")["found"]["released"] == 30
+    stream.begin_anew(streaming)
+    assert arrive(streaming, stream.arriving(streaming, 0))["records"] == 20
+
+
+def test_a_person_of_a_stream_has_a_limit(streaming: Path) -> None:
+    text = "who,town,ill\np1,a,yes\np1,b,no\np2,a,no\n"
+    found = arrive(streaming, text, person="who", most=1)
+    assert (found["released"], found["withheld"]) == (2, 1)
+    again = arrive(streaming, text, person="who", most=1)
+    assert (again["records"], again["released"]) == (6, 2)
+    assert again["epsilon"]["person"] == pytest.approx(again["epsilon"]["record"])
+    assert stream.command(person="who", most=1, seed=None).endswith("--person who --most 1")
+
+
+def test_a_stream_is_masked_record_by_record_or_refused(streaming: Path) -> None:
+    whole = [{"method": "rank-swap", "columns": ["town"], "parameters": {"percent": 5}}]
+    text = stream.arriving(streaming, 0)
+    with pytest.raises(InputError) as refused:
+        stream.mask_arrived(streaming, COLUMNS, whole, text)
+    assert refused.value.code == "CEL-V207"
+    with pytest.raises(InputError) as long:
+        stream.mask_arrived(streaming, COLUMNS, whole, "x" * (stream.MOST_TEXT + 1))
+    assert long.value.code == "CEL-W110"

@@ -12,6 +12,7 @@ import pytest
 
 from celosia.core.errors import BudgetExceeded, InputError
 from celosia.studio.query import jobs, model
+from celosia.studio.query.batch import BatchForm
 from celosia.studio.visitors import Work
 from celosia.studio.worker import JobProgress
 
@@ -190,3 +191,47 @@ def test_the_owner_sees_true_answers_that_are_charged_to_nobody(folder: Path) ->
         assert 0 < only["errors"]["mean_absolute"] < 2.9
         assert vault.ledger.spent["epsilon"] == 0
     assert jobs.account(QUIET, folder=str(folder))["records"] == []
+
+
+QUESTIONS = """=== all
+SELECT count(*) AS n FROM people
+=== old
+SELECT count(*) AS n FROM people WHERE age > 35
+=== rows
+SELECT age FROM people
+"""
+
+
+def test_a_batch_has_errors_by_question_and_shape_and_a_report(folder: Path) -> None:
+    model.keep_policy(folder, POLICY)
+    form = BatchForm(QUESTIONS, "1, 0.1", 30)
+    found = jobs.simulate(QUIET, folder=str(folder), form=form)
+    assert [(row[0], row[3], row[4]) for row in found["rows"]] == [
+        *(("all", "0.1", "30"), ("all", "1", "30"), ("old", "0.1", "30"), ("old", "1", "30"))
+    ]
+    assert [each["name"] for each in found["refused"]] == ["rows", "rows"]
+    assert "CEL-Q" in found["refused"][0]["why"]
+    assert found["bars"]["names"] == ["all", "old"]
+    assert [name for name, _points in found["curves"]] == ["all", "old"]
+    assert found["few"]
+    assert "<svg" in (folder / "errors.html").read_text("utf-8")
+    assert not model.account(Work.at(folder))["begun"], "nothing is charged"
+    assert form.command.endswith("questions -e 0.1 -e 1 --repeats 30 --report errors.html")
+
+
+@pytest.mark.parametrize(
+    ("form", "key"),
+    [
+        (BatchForm("", "1", 100), "questions"),
+        (BatchForm("=== a\nSELECT 1\n" * 21, "1", 100), "questions"),
+        (BatchForm(QUESTIONS, "much", 100), "epsilons"),
+        (BatchForm(QUESTIONS, "0", 100), "epsilons"),
+        (BatchForm(QUESTIONS, "1 2 3 4 5 6", 100), "epsilons"),
+        (BatchForm(QUESTIONS, "1", 0), "runs"),
+        (BatchForm(QUESTIONS, "1, 2", 10_000), "runs"),
+    ],
+)
+def test_a_batch_that_would_keep_the_machine_busy_is_refused(form: BatchForm, key: str) -> None:
+    with pytest.raises(InputError) as refused:
+        form.check()
+    assert refused.value.key == f"CEL-W109.{key}"

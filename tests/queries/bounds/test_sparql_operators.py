@@ -21,6 +21,7 @@ from celosia.queries.emission.incidence import incidence_query
 from celosia.queries.ownership import attach_owners
 from celosia.queries.planning import make_plan
 from celosia.queries.planning.laplace import LaplaceStep
+from celosia.queries.policy.values import ANY_PREDICATE, ENTITIES, Policy
 from celosia.queries.rdf.terms import term_number
 from celosia.queries.request import QueryRequest
 from celosia.queries.sparql import compile
@@ -49,6 +50,9 @@ SHAPES = [
     "{ { SELECT DISTINCT ?s { ?s ex:p ?o } } ?s ex:q ?x }",
     "{ { SELECT ?s (COUNT(*) AS ?n) { ?s ex:p ?o } GROUP BY ?s } FILTER(?n > 1) }",
     "{ ?s ex:p ?o . { SELECT ?o { ?o ex:q ?x } } }",
+    "{ ?s ex:p ?o ; ?x ?y }",
+    "{ ?s ?x ?o FILTER(?x IN (ex:p, ex:q) && ?s != ?o) }",
+    "{ VALUES ?x { ex:p ex:q } ?s ?x ?o }",
 ]
 
 
@@ -144,6 +148,66 @@ def test_a_fact_moves_a_count_by_no_more_than_the_bound(body: str) -> None:
             assert abs(int(here) - int(there)) <= step.shifts[0], (seed, fact)
             reached = max(reached, abs(int(here) - int(there)))
     assert reached > 0
+
+
+CAPS = {"ex:p": 1, "ex:q": 2}
+
+
+def capped() -> Policy:
+    plain = policy_of(list(CAPS), entity=True)
+    tables = (
+        replace(
+            table,
+            columns=tuple(
+                replace(each, most=CAPS[table.name]) if each.name == "subject" else each
+                for each in table.columns
+            ),
+        )
+        if table.name in CAPS
+        else replace(table, references=(("subject", ENTITIES, "subject"),))
+        if table.name == ANY_PREDICATE
+        else table
+        for table in plain.tables
+    )
+    return replace(plain, tables=tuple(tables))
+
+
+@pytest.mark.parametrize(
+    ("body", "shift"),
+    [
+        ("{ ?s ?x ?o }", 3),
+        ("{ ?s ?x ?o ; ex:p ?y }", 3),
+        ("{ ?s ?x ?o ; ex:q ?y }", 6),
+        ("{ ?s ?x ?o FILTER(?x = ex:p) }", 1),
+        ("{ ?s ?x ?o VALUES ?x { ex:p ex:q } }", 3),
+        ("{ ?s ?x ?o ; ?x ?y FILTER(?x IN (ex:q)) }", 4),
+    ],
+)
+def test_the_schema_of_stars_bounds_variable_predicates(body: str, shift: int) -> None:
+    """An entity adds as many solutions as the caps of the predicates allow, also beyond them."""
+    policy = capped()
+    request = QueryRequest(f"SELECT (COUNT(*) AS ?count) WHERE {body}", epsilon=1)
+    (step,) = make_plan(request, policy).steps
+    assert isinstance(step, LaplaceStep)
+    assert step.shifts == (shift,)
+    (query,) = step.queries(None)
+    text, reached = query.sql("duckdb"), 0
+    for seed in range(4):
+        facts = [each for each in facts_of(seed) if each[1] != f"<{EX}r>"]
+        ((here,),) = Both(facts, policy).duckdb.execute(text).fetchall()
+        for entity in TERMS:
+            ((there,),) = Both(without(facts, entity), policy).duckdb.execute(text).fetchall()
+            assert 0 <= here - there <= shift, (seed, entity)
+            reached = max(reached, here - there)
+    assert reached == shift
+
+
+def test_a_variable_predicate_that_is_public_too_is_named() -> None:
+    query = "SELECT (COUNT(*) AS ?n) { ?s ?x ?o }"
+    with pytest.raises(QueryRefused) as refused:
+        make_plan(QueryRequest(query, epsilon=1), ENTITY, count=lambda table, column: 1)
+    assert refused.value.key == "CEL-Q120.mixed_patterns"
+    assert "FILTER(?p IN" in str(refused.value)
 
 
 def test_closures_of_private_predicates_are_refused() -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,12 +14,15 @@ from celosia.core import figures
 from celosia.core.messages import Message, say
 from celosia.core.progress import Progress, Step
 from celosia.core.report import Block, Figure, Heading
+from celosia.datasets.telemetry import ANGLICISMS_50K, EXPONENTIAL_50K, NORMAL_200K
 from celosia.lab.collect import count_mean, hadamard, publication, rappor
 from celosia.lab.collect.law import ErrorLaw
 from celosia.lab.findings import Findings, Row
 
 HASHES, WIDTH = 1024, 256
 """Of the sketches of these figures."""
+LOW = 2.0
+"""The largest epsilon of the first of two figures."""
 SHOWN = 12
 """Values that are drawn, the most common or the rarest."""
 
@@ -47,6 +51,10 @@ def hadamard_sketches(findings: Findings, progress: Progress) -> Sequence[Block]
 
 def _errors(name: str, table: str, column: str, law: Law, progress: Progress) -> list[Block]:
     progress(Step(Message("lab.collect.drawing"), 0))
+    histograms = [
+        _histogram(EXPONENTIAL_50K, Message("lab.collect.histogram_exponential")),
+        _histogram(NORMAL_200K, Message("lab.collect.histogram_normal")),
+    ]
     lines = publication.table(table)
     epsilons = [float(line["epsilon"]) for line in lines]
     theory = [law(each, publication.NORMAL_200).mean_error for each in epsilons]
@@ -67,11 +75,12 @@ def _errors(name: str, table: str, column: str, law: Law, progress: Progress) ->
         Message("lab.collect.users"),
         Message("lab.collect.percent_error"),
     )
-    return [Heading(say("lab.collect.published_figures", name=name)), errors, percents]
+    heading = Heading(say("lab.collect.published_figures", name=name))
+    return [heading, *histograms, errors, percents]
 
 
 def puzzles(findings: Findings, progress: Progress) -> Sequence[Block]:
-    """Figures 5.6 and 5.8: times of dictionaries, and how many texts they hold."""
+    """Figures 5.6 to 5.8: times of dictionaries, wrong texts, and how many texts they hold."""
     progress(Step(Message("lab.collect.drawing"), 0))
     lines = publication.table("puzzle")
     sizes = sorted({int(line["fragment_hashes"]) for line in lines})
@@ -103,7 +112,50 @@ def puzzles(findings: Findings, progress: Progress) -> Sequence[Block]:
             second=Message("lab.collect.a_run_of_ours"),
         )
     )
-    return [Heading(say("lab.collect.published_figures", name="SFP")), *drawn]
+    words = Message("lab.collect.histogram_words", typos=publication.TYPOS)
+    heading = Heading(say("lab.collect.published_figures", name="SFP"))
+    return [heading, _histogram(ANGLICISMS_50K, words), drawn[0], _wrong_texts(), drawn[1]]
+
+
+def _histogram(counts: Mapping[Any, int], words: Message) -> Figure:
+    """A data set of the thesis."""
+    drawing = figures.bars(
+        [str(value) for value in counts],
+        {say("lab.collect.real_counts"): [float(each) for each in counts.values()]},
+        title=words,
+        x_label=say("lab.collect.value"),
+        y_label=say("lab.collect.users"),
+    )
+    listed = ", ".join(f"{value} {count:,}" for value, count in counts.items())
+    return Figure(drawing, str(words), say("lab.collect.values_listed", words=words, listed=listed))
+
+
+def _wrong_texts() -> Figure:
+    """Figure 5.7: what a large T puts together, right and wrong texts with their estimates."""
+    from celosia.lab.collect import puzzle
+
+    found = puzzle.dictionary_of_figure()
+    ranked = sorted(zip(found.candidates, found.counts, strict=True), key=lambda each: -each[1])
+    texts = [str(text) for text, _ in ranked]
+    estimates = [max(float(count), 0.0) for _, count in ranked]
+    is_word = [text in ANGLICISMS_50K for text in texts]
+    words = say("lab.collect.figure_5_7")
+    drawing = figures.bars(
+        texts,
+        {
+            say("lab.collect.texts_of_people"): [
+                each if right else 0.0 for each, right in zip(estimates, is_word, strict=True)
+            ],
+            say("lab.collect.texts_of_nobody"): [
+                0.0 if right else each for each, right in zip(estimates, is_word, strict=True)
+            ],
+        },
+        title=words,
+        x_label=say("lab.collect.estimate"),
+        horizontal=True,
+    )
+    listed = ", ".join(f"{text} {each:,.0f}" for text, each in zip(texts, estimates, strict=True))
+    return Figure(drawing, words, say("lab.collect.values_listed", words=words, listed=listed))
 
 
 def values(findings: Findings, progress: Progress) -> Sequence[Block]:
@@ -150,6 +202,7 @@ def users(findings: Findings, progress: Progress) -> Sequence[Block]:
     shares = [100 / size * law.mean_error for size, law in zip(sizes, laws, strict=True)]
     return [
         Heading(say("lab.collect.published_figures", name="dBitFlip")),
+        *_errors_by_bits(),
         _lines(
             sizes,
             ([float(line["percent"]) for line in lines], shares),
@@ -158,6 +211,35 @@ def users(findings: Findings, progress: Progress) -> Sequence[Block]:
             Message("lab.collect.percent_error"),
         ),
     ]
+
+
+def _errors_by_bits() -> Iterator[Figure]:
+    """Figures 5.11 and 5.12: one curve for each epsilon, the low ones and the high ones."""
+    lines = publication.table("dbitflip")
+    bits = sorted({int(line["bits"]) for line in lines})
+    printed = {(int(line["bits"]), line["epsilon"]): float(line["nrmse"]) for line in lines}
+    epsilons = sorted({line["epsilon"] for line in lines}, key=float)
+    for words, chosen in (
+        (say("lab.collect.figure_5_11"), [each for each in epsilons if float(each) <= LOW]),
+        (say("lab.collect.figure_5_12"), [each for each in epsilons if float(each) > LOW]),
+    ):
+        series = {
+            say("lab.collect.series_epsilon", epsilon=each): [printed[one, each] for one in bits]
+            for each in chosen
+        }
+        drawing = figures.lines(
+            bits,
+            series,
+            title=words,
+            x_label=say("lab.collect.bits_sent"),
+            y_label=say("lab.collect.printed_nrmse"),
+            log=True,
+        )
+        listed = "; ".join(
+            f"{name}: {', '.join(f'{each:g}' for each in heights)}"
+            for name, heights in series.items()
+        )
+        yield Figure(drawing, words, say("lab.collect.values_listed", words=words, listed=listed))
 
 
 def _lines(

@@ -32,6 +32,9 @@ USERS = int(WORDS.sum()) + TYPOS
 FULL = {(32, 32, 16, 16): 5, (64, 64, 32, 32): 7, (256, 256, 64, 64): 10}
 """Sizes that are run in full, and how many of the ten words must be found: 6, 8 and 10 were, by
 simulations independent of this one; one less where chance decides."""
+OF_TOP = (256, 256, 64, 64)
+"""The sizes of Table 5.11 and of Figures 5.7 and 5.8."""
+TOP_OF_FIGURE = 80
 BY_CHANCE = 300
 """Pieces kept at a position from which on most texts are put together by chance."""
 FACTOR = 3.0
@@ -63,11 +66,16 @@ def rows(progress: Progress) -> list[Row]:
             found += _in_full(run, sizes, FULL[sizes])
     found += _slow()
     lines = table("puzzle_top")
-    server = _collected((256, 256, 64, 64))
+    server = _collected(OF_TOP)
     for done, line in enumerate(lines):
         progress(Step(Message("lab.collect.dictionaries"), done, len(lines)))
         found += _top(line, server)
     return found
+
+
+def dictionary_of_figure() -> Estimates:
+    """The texts of a run of ours that are put together where 80 pieces are kept (Figure 5.7)."""
+    return _dictionary(_collected(OF_TOP), TOP_OF_FIGURE)
 
 
 @cache
@@ -97,6 +105,7 @@ def _errors(run: str, line: dict[str, str], hashes: int, width: int, *, seed: in
     yield expected.of_runs(run, cell, errors)
 
 
+@cache
 def _collected(sizes: tuple[int, ...]) -> FragmentPuzzleServer:
     """A server after real reports of the words and of typos."""
     hashes, fragment_hashes, width, fragment_width = sizes

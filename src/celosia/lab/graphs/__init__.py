@@ -9,27 +9,32 @@ erratum. `graphs/methods` runs every method on the networks that come with the p
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib import import_module
 
 from celosia.core.progress import Progress
 from celosia.core.report import Block
 from celosia.lab.findings import Findings
-from celosia.lab.study import Part, family
+from celosia.lab.study import Drawing, Part, family
 
 
-def _risk_and_use(findings: Findings, progress: Progress) -> Sequence[Block]:
-    from celosia.lab.graphs import figures  # loads compiled kernels
+def _drawn(module: str, name: str) -> Drawing:
+    """A function that draws, loaded when it does: it needs compiled kernels."""
 
-    return figures.risk_and_use(findings, progress)
+    def draw(findings: Findings, progress: Progress) -> Sequence[Block]:
+        found: Drawing = getattr(import_module(f"celosia.lab.graphs.{module}"), name)
+        return found(findings, progress)
+
+    return draw
 
 
 STUDIES = family(
     "graphs",
-    Part("shapes"),
-    Part("perturbation", ("changes",)),
-    Part("k-degree", ("degrees",)),
-    Part("uncertain", ("uncertainty",)),
-    Part("generalisation", ("supervertices",)),
+    Part("shapes", figures=_drawn("drawings", "shapes")),
+    Part("perturbation", ("changes",), figures=_drawn("drawings", "random_changes")),
+    Part("k-degree", ("degrees",), figures=_drawn("drawings", "anonymous_degrees")),
+    Part("uncertain", ("uncertainty",), figures=_drawn("drawings", "chances")),
+    Part("generalisation", ("supervertices",), figures=_drawn("drawings", "super_vertices")),
     Part("planted", ("planted_accounts",)),
-    Part("methods", figures=_risk_and_use),
+    Part("methods", figures=_drawn("figures", "risk_and_use")),
 )
 """The whole and its parts."""

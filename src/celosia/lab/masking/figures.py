@@ -1,4 +1,4 @@
-"""The figure of the study: the risk-utility map of usual methods on invented incomes."""
+"""The figures of the study: a hierarchy, and the risk-utility map of methods on incomes."""
 
 from __future__ import annotations
 
@@ -7,14 +7,18 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
+from celosia.core.figures import tree
 from celosia.core.messages import Message, say
 from celosia.core.progress import Progress, Step
 from celosia.core.randomness import Seeded
 from celosia.core.report import Block, Figure, Heading, Paragraph
 from celosia.lab.findings import Findings
+from celosia.tables import Mask
 from celosia.tables.masking.draws import normals
 from celosia.tables.masking.risk_utility_map import map_methods
 
+POSTCODES = ("08001", "08500", "17001", "17300")
+"""Of two provinces; the first of Figure 4's is 08500."""
 RECORDS = 1_000
 COLUMNS = ("income", "tax", "savings")
 
@@ -46,7 +50,17 @@ def risk_map(findings: Findings, progress: Progress) -> Sequence[Block]:
         "lab.masking.risk_and_loss_of_maskings_of", points=len(found.points), records=RECORDS
     )
     return [
+        _postcodes(),
         Heading(say("lab.masking.risk_and_use")),
         Paragraph(say("lab.masking.nothing_here_was_published_it_is")),
         Figure(found.plot(), words, say("lab.masking.the_best", words=words, best=best)),
     ]
+
+
+def _postcodes() -> Figure:
+    """Figure 4: a hierarchy of postcodes."""
+    paths = Mask(levels=(3,)).build(pl.Series(POSTCODES)).paths()
+    words = say("lab.masking.figure_4_drawn")
+    listed = "; ".join(" → ".join(path) for path in paths)
+    description = say("lab.collect.values_listed", words=words, listed=listed)
+    return Figure(tree(paths), words, description)

@@ -13,7 +13,8 @@ from functools import partial
 from pathlib import Path
 
 from celosia.core.progress import Progress
-from celosia.lab.findings import Row
+from celosia.core.report import Block
+from celosia.lab.findings import Findings, Row
 from celosia.lab.study import declared
 from celosia.lab.tables.experiment import reproduce
 from celosia.lab.tables.figures import sweeps
@@ -26,19 +27,38 @@ def _strangers(path: Path | None, progress: Progress) -> Sequence[Row]:
     return list(rows(progress))
 
 
+def _worked(path: Path | None, progress: Progress) -> Sequence[Row]:
+    from celosia.lab.tables.worked import rows  # compiled kernels
+
+    return rows(progress)
+
+
+def _drawn_examples(findings: Findings, progress: Progress) -> Sequence[Block]:
+    from celosia.lab.tables.worked import drawings
+
+    return drawings(findings, progress)
+
+
+def _charts(findings: Findings, progress: Progress) -> Sequence[Block]:
+    from celosia.lab.tables.worked import hierarchies
+
+    return [*hierarchies(findings, progress), *sweeps(findings, progress)]
+
+
 _study = partial(declared, absolute=LOSS.absolute, relative=RATIO.relative)
 
 STUDIES = (
     *(
-        _study(name, partial(reproduce, "published.csv", start, None), figures=sweeps)
-        for name, start in (
-            ("tables", ""),
-            ("tables/k-anonymity", "k="),
-            ("tables/l-diversity", "l="),
-            ("tables/t-closeness", "t="),
+        _study(name, partial(reproduce, "published.csv", start, None), figures=drawn)
+        for name, start, drawn in (
+            ("tables", "", _charts),
+            ("tables/k-anonymity", "k=", sweeps),
+            ("tables/l-diversity", "l=", sweeps),
+            ("tables/t-closeness", "t=", sweeps),
         )
     ),
     _study("tables/reference", partial(reproduce, "reference.csv", "", "program")),
+    declared("tables/worked", _worked, figures=_drawn_examples),
     declared("tables/strangers", _strangers),
 )
-"""The whole, its parts, the reference runs, and tables nobody here wrote."""
+"""The whole, its parts, the reference runs, the worked examples, and tables nobody here wrote."""

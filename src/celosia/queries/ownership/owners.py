@@ -365,6 +365,8 @@ class _Scope:
             self.unidentified += max(each.owned.owner_count for each in parts)
             return stack
         if 0 in widths and len(widths) > 1:
+            if self.policy.graph is not None:
+                raise QueryRefused("CEL-Q120.mixed_patterns")
             raise QueryRefused("CEL-Q120.mixed_union")
         width = max(widths)
         facts = [each.pad_owners(width).facts() for each in parts]

@@ -250,12 +250,18 @@ class Policy:
                 references=() if is_public else (("subject", ENTITIES, "subject"),),
                 key=("subject", "predicate", "object"),
             )
-        numbers = predicate_numbers(among)
-        columns = tuple(
-            replace(each, keys=numbers) if each.name == "predicate" else each
-            for each in found.columns
-        )
+        changes: dict[str, dict[str, Any]] = {"predicate": {"keys": predicate_numbers(among)}}
+        caps = [_subject_cap(of[iri]) for iri in among]
+        if not self.unit.is_row and not found.public and None not in caps:
+            # The facts of an entity are those of its predicates: their caps add up.
+            changes["subject"] = {"most": sum(each or 0 for each in caps)}
+        columns = tuple(replace(each, **changes.get(each.name, {})) for each in found.columns)
         return replace(found, columns=columns)
+
+
+def _subject_cap(table: TablePolicy | None) -> int | None:
+    column = None if table is None else table.column("subject")
+    return None if column is None else column.most
 
 
 @lru_cache(maxsize=64)

@@ -5,7 +5,7 @@ The text becomes the syntax tree of one SELECT query by rdflib's parser, and not
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from copy import copy
 from functools import cache
@@ -239,7 +239,14 @@ def compile(query: str, policy: Policy) -> Question:
 def _compile_query(query: str, policy: Policy, graph: Graph) -> Question:
     tree, declared, base = parse(query)
     reader = TermReader(dict(graph.prefixes) | declared, base)
-    solver = Solver(policy, graph, reader, described_names(tree), counts_once=_counts_once(tree))
+    solver = Solver(
+        policy,
+        graph,
+        reader,
+        described_names(tree),
+        described_names(tree, besides=("Filter",)),
+        counts_once=_counts_once(tree),
+    )
     if part_of(tree, "valuesClause") is not None:
         raise refusal("CEL-Q260.after_where")
     found = solver.solve(tree["where"])
@@ -250,17 +257,18 @@ def _compile_query(query: str, policy: Policy, graph: Graph) -> Question:
     return Question(found.relation, aggregates, keys, done)
 
 
-def described_names(tree: Any) -> frozenset[str]:
-    """The names of all variables outside of triple patterns and VALUES."""
+def described_names(tree: Any, *, besides: tuple[str, ...] = ()) -> frozenset[str]:
+    """The names of all variables outside of triple patterns, VALUES, and what else is named."""
     if is_variable(tree):
         return frozenset({str(tree)})
+    parts: Iterable[Any] = ()
     if isinstance(tree, dict):
-        if name_of(tree) in ("TriplesBlock", "InlineData", "ValuesClause"):
+        if name_of(tree) in ("TriplesBlock", "InlineData", "ValuesClause", *besides):
             return frozenset()
-        return frozenset[str]().union(*(described_names(each) for each in tree.values()))
-    if not isinstance(tree, str) and hasattr(tree, "__iter__"):
-        return frozenset[str]().union(*(described_names(each) for each in tree))
-    return frozenset()
+        parts = tree.values()
+    elif not isinstance(tree, str) and hasattr(tree, "__iter__"):
+        parts = tree
+    return frozenset[str]().union(*(described_names(each, besides=besides) for each in parts))
 
 
 def _counts_once(tree: Any) -> bool:

@@ -46,6 +46,27 @@ def conjuncts(node: Any) -> Iterator[Any]:
         yield node
 
 
+def listed_terms(node: Any, variable: Variable, reader: TermReader) -> list[Constant] | None:
+    """The terms that `?v = term` or `?v IN (term, ...)` lets a variable be; None for others."""
+    if name_of(node) != "RelationalExpression":
+        return None
+    sides = [node["expr"], *(node["other"] if node["op"] == "IN" else [node["other"]])]
+    sides = [strip_layers(each) for each in sides]
+    if str(node["op"]) not in ("=", "IN") or not is_variable(sides[0]):
+        return None
+    terms = sides[1:]
+    if str(sides[0]) != variable.name or not all(_is_constant(each) for each in terms):
+        return None
+    found = {each.number: each for each in map(reader.constant, terms)}
+    return list(found.values())
+
+
+def _is_constant(node: Any) -> bool:
+    import rdflib  # 0.3 s, only where SPARQL is read
+
+    return name_of(node) in ("pname", "literal") or isinstance(node, rdflib.URIRef)
+
+
 def find_partners(conditions: Sequence[Any]) -> tuple[list[Any], list[tuple[Any, bool]]]:
     """The conditions on values, and those on partners, each with whether it is negated.
 

@@ -34,15 +34,24 @@ from celosia.queries.sparql.trees import is_variable, name_of, part_of, strip_la
 
 MOST_STEPS = 2**33
 """Steps of a grid that one entity may move a sum by: sums of 2^30 entities stay within 64 bits."""
-_ROW_WISE = frozenset(
+_ANY = frozenset(
     {
-        *("STR", "LANG", "DATATYPE", "LANGMATCHES", "CONTAINS", "STRSTARTS", "STRENDS", "STRLEN"),
-        *("UCASE", "LCASE", "REGEX", "ABS", "CEIL", "FLOOR", "ROUND", "YEAR", "MONTH", "DAY"),
-        *("HOURS", "MINUTES", "SECONDS", "isIRI", "isURI", "isBLANK", "isLITERAL", "isNUMERIC"),
-        *("sameTerm", "BOUND"),
+        *("STR", "LANG", "DATATYPE", "REGEX", "isIRI", "isURI", "isBLANK", "isLITERAL"),
+        *("isNUMERIC", "sameTerm", "BOUND"),
     }
 )
 """Functions of one solution alone, whose value is the same whenever they are asked."""
+_OF_TEXTS = frozenset(
+    {"CONTAINS", "STRSTARTS", "STRENDS", "STRLEN", "UCASE", "LCASE", "LANGMATCHES"}
+)
+_OF_NUMBERS = frozenset({"ABS", "CEIL", "FLOOR", "ROUND"})
+_OF_MOMENTS = frozenset({"YEAR", "MONTH", "DAY", "HOURS", "MINUTES", "SECONDS"})
+"""The same, of terms of one kind. Virtuoso gives up a whole query for a term of another kind, and
+one fact would decide over the answer; so they are asked of such terms only."""
+_ERROR = "?none"
+"""A variable that is never bound: an error by the rules of SPARQL, which no server gives up for."""
+_LARGEST = "1.7976931348623157e308"
+"""The largest double."""
 _ARGUMENTS = ("arg", "arg1", "arg2", "text", "pattern", "flags")
 
 
@@ -201,18 +210,20 @@ def _steps(star: Star, argument: exp.Expression, fixed: FixedPoint) -> str:
     rounded = f"IF(?exact < 0, -ROUND(-({scaled})), ROUND({scaled}))"
     low, high = _double(fixed.lower), _double(fixed.upper)
     clamped = f"IF(?real < {low}, {fixed.low}, IF(?real > {high}, {fixed.high}, {rounded}))"
+    columns = dict.fromkeys(map(star.term, argument.find_all(exp.Column)))
+    numbers = " && ".join(map(_is_number, columns)) or "true"
     return " ".join(
         (
             _bind(_number(star, argument, "double"), "?real"),
             _bind(_number(star, argument, "decimal"), "?exact"),
-            _bind(f"COALESCE(<{XSD}integer>({clamped}), 0)", "?x"),
+            _bind(f"IF({numbers}, COALESCE(<{XSD}integer>({clamped}), 0), 0)", "?x"),
         )
     )
 
 
 def _is_number(variable: str) -> str:
     """Whether a term is a number, and neither infinite nor NaN: stores hold no others."""
-    return f"isNumeric({variable}) && {variable} * 0 = 0"
+    return f"isNumeric({variable}) && {variable} >= -{_LARGEST} && {variable} <= {_LARGEST}"
 
 
 def _bind(value: str, name: str) -> str:
@@ -220,12 +231,16 @@ def _bind(value: str, name: str) -> str:
 
 
 def _number(star: Star, tree: exp.Expression, kind: str) -> str:
-    """A number of a solution; an error where a term is no number."""
+    """A number of a solution, with 0 for a term that is none.
+
+    Nothing here may be an error by the rules of SPARQL: some servers (Virtuoso) give up a whole
+    query for it, and one fact would decide over the answer.
+    """
     signs = {exp.Add: "+", exp.Sub: "-", exp.Mul: "*"}
     match tree:
         case exp.Column():
             variable = star.term(tree)
-            return f"IF({_is_number(variable)}, <{XSD}{kind}>({variable}), 1/0)"
+            return f"IF({_is_number(variable)}, <{XSD}{kind}>({variable}), <{XSD}{kind}>(0))"
         case exp.Paren() | exp.Try() | exp.Cast():
             return _number(star, tree.this, kind)
         case exp.Neg():
@@ -280,18 +295,50 @@ class _Writer:
                 return self._comparison(node)
             case "AdditiveExpression" | "MultiplicativeExpression":
                 pairs = zip(node["op"], node["other"], strict=True)
-                rest = "".join(f" {sign} {self.expression(each)}" for sign, each in pairs)
-                return f"({self.expression(node['expr'])}{rest})"
-        if name.removeprefix("Builtin_") in _ROW_WISE:
-            parts = [part for word in _ARGUMENTS if (part := part_of(node, word)) is not None]
-            return f"{name.removeprefix('Builtin_')}({', '.join(map(self.expression, parts))})"
-        raise QueryRefused("CEL-Q346.shape")
+                written = self.expression(node["expr"])
+                for sign, each in pairs:
+                    written = _operation(written, str(sign), self.expression(each))
+                return written
+        function = name.removeprefix("Builtin_")
+        parts = [part for word in _ARGUMENTS if (part := part_of(node, word)) is not None]
+        return _call(function, [self.expression(each) for each in parts])
 
     def _comparison(self, node: Any) -> str:
         sign, left = str(node["op"]), self.expression(node["expr"])
         if sign in ("IN", "NOT IN"):
             return f"({left} {sign} ({', '.join(map(self.expression, node['other']))}))"
         return f"({left} {sign} {self.expression(node['other'])})"
+
+
+def _operation(left: str, sign: str, right: str) -> str:
+    written = f"({left} {sign} {right})"
+    if sign != "/":
+        return written
+    return f"IF(isNUMERIC({left}) && isNUMERIC({right}) && {right} != 0, {written}, {_ERROR})"
+
+
+def _call(function: str, parts: Sequence[str]) -> str:
+    """A call of a function, an error where terms are not of its kind.
+
+    Raises:
+        QueryRefused: CEL-Q346 what is not known to depend on one solution alone.
+    """
+    written = f"{function}({', '.join(parts)})"
+    if function in _ANY:
+        return written
+    parts = [each for each in parts if each[0] != '"']  # constants are of some kind anyway
+    if function in _OF_TEXTS:
+        kinds = [
+            f'isLITERAL({each}) && (LANG({each}) != "" || DATATYPE({each}) = <{XSD}string>)'
+            for each in parts
+        ]
+    elif function in _OF_NUMBERS:
+        kinds = [f"isNUMERIC({each})" for each in parts]
+    elif function in _OF_MOMENTS:
+        kinds = [f"DATATYPE({each}) IN (<{XSD}dateTime>, <{XSD}date>)" for each in parts]
+    else:
+        raise QueryRefused("CEL-Q346.shape")
+    return f"IF({' && '.join(kinds) or 'true'}, {written}, {_ERROR})"
 
 
 def _owner(branch: Branch, tables: Sequence[str], policy: Policy) -> Iterator[Variable]:

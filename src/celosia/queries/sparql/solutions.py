@@ -27,7 +27,12 @@ from celosia.queries.sparql.branches import (
     expand_values,
     join_all,
 )
-from celosia.queries.sparql.conditions import ConditionReader, find_partners
+from celosia.queries.sparql.conditions import (
+    ConditionReader,
+    conjuncts,
+    find_partners,
+    listed_terms,
+)
 from celosia.queries.sparql.constants import Constant, TermReader
 from celosia.queries.sparql.groups import GroupReader
 from celosia.queries.sparql.patterns import Variable
@@ -54,6 +59,8 @@ class Solver:
     reader: TermReader
     described: frozenset[str]
     """Names of variables that expressions refer to, and not only patterns."""
+    shown: frozenset[str] = frozenset()
+    """Those of them that expressions outside of FILTER refer to."""
     counts_once: bool = False
     """Whether it does not matter how often a solution comes."""
     names: Iterator[str] = field(default_factory=fresh_aliases)
@@ -76,7 +83,8 @@ class Solver:
 
     def _all(self, branches: Sequence[Branch], groups: GroupReader) -> Solutions:
         """The solutions of alternatives: a stack of the rows of each."""
-        found = [one for each in branches for one in expand_values(each)]
+        named = [one for each in branches for one in self._name_predicates(each)]
+        found = [one for each in named for one in expand_values(each)]
         if self.policy.table(ANY_PRIVATE) is not None:
             found = [
                 one for each in found for one in expand_predicates(each, (ANY_PRIVATE, ANY_PUBLIC))
@@ -85,6 +93,40 @@ class Solver:
         if not made:
             raise refusal("CEL-Q253.empty")
         return made[0] if len(made) == 1 else stack(made, self)
+
+    def _name_predicates(self, branch: Branch) -> list[Branch]:
+        """A branch for each predicate that a variable one may be, where FILTER or VALUES list them.
+
+        Each has the bounds of its own predicate then, and public ones are no part of it.
+        """
+        found = [branch]
+        for variable in dict.fromkeys(each.predicate for each in branch.patterns):
+            if isinstance(variable, Variable) and variable.name not in self.shown:
+                found = [one for each in found for one in self._name(variable, each)]
+        return found
+
+    def _name(self, variable: Variable, branch: Branch) -> list[Branch]:
+        conditions = [part for each in branch.conditions for part in conjuncts(each)]
+        for node in conditions:
+            named = listed_terms(node, variable, self.reader)
+            if named is not None:
+                rest = tuple(each for each in conditions if each is not node)
+                break
+        else:
+            rest = branch.conditions
+            named = next(
+                (
+                    [row[0] for row in each.rows if row[0] is not None]
+                    for each in branch.values
+                    if each.variables == (variable,) and each.are_apart
+                ),
+                None,
+            )
+        if named is None or not all(each.sort == "address" for each in named):
+            return [branch]
+        values = tuple(each for each in branch.values if each.variables != (variable,))
+        open_branch = replace(branch, conditions=rest, values=values)
+        return join_all([open_branch], [Branch(fixed={variable: each}) for each in named])
 
     def _branch(self, branch: Branch, groups: GroupReader) -> Solutions:
         parts = [scan_pattern(each, next(self.names), self.policy) for each in branch.patterns]

@@ -11,7 +11,7 @@ import polars as pl
 
 from celosia.core.progress import Step
 from celosia.studio import comparison
-from celosia.studio.mask import model
+from celosia.studio.mask import model, stream
 from celosia.studio.release_facts import guarantee_facts, write_release
 from celosia.studio.uploads import Brought, read_table_file
 from celosia.studio.visitors import Work
@@ -204,6 +204,26 @@ def _individual(  # noqa: PLR0917 - two tables and how they belong together
         "before": individual_risk(before, keys=keys, weights=weights).as_dict(),
         "after": individual_risk(shown, keys=known, weights=weights).as_dict(),
     }
+
+
+def stream_records(
+    progress: JobProgress,
+    *,
+    folder: str,
+    columns: Sequence[Mapping[str, Any]],
+    steps: Sequence[Mapping[str, Any]],
+    text: str,
+    person: str | None = None,
+    most: int | None = None,
+    seed: int | None = None,
+) -> dict[str, Any]:
+    """Mask records that arrived; `stream.json` has what was released so far."""
+    work = Work.at(folder)
+    found = stream.mask_arrived(
+        work.folder, columns, steps, text, person=person, most=most, seed=seed, progress=progress
+    )
+    work.save("stream", {"person": person, "most": most, "found": found})
+    return found
 
 
 def map_variants(

@@ -7,7 +7,7 @@ from typing import Any
 
 from celosia import frames
 from celosia.core.progress import Step
-from celosia.studio.query import databases, model
+from celosia.studio.query import batch, databases, model
 from celosia.studio.uploads import check_names, uploaded
 from celosia.studio.visitors import Work
 from celosia.studio.worker import JobProgress
@@ -80,6 +80,13 @@ def compare(progress: JobProgress, *, folder: str, query: str, epsilon: float) -
     progress(Step("Comparing with the true answer", 0))
     with model.open_vault(Path(folder)) as vault:
         return model.compared(vault, query, epsilon=epsilon, progress=progress)
+
+
+def simulate(progress: JobProgress, *, folder: str, form: batch.BatchForm) -> dict[str, Any]:
+    """The errors of many questions over many private answers, for the owner alone."""
+    progress(Step("Comparing with the true answer", 0))
+    with model.open_vault(Path(folder)) as vault:
+        return batch.simulate(Path(folder), vault, form, progress)
 
 
 def account(progress: JobProgress, *, folder: str) -> dict[str, Any]:

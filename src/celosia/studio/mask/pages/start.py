@@ -26,6 +26,7 @@ class MaskWorkbench(Workbench):
             WorkStep("recipe", "Recipe", "format_list_numbered"),
             WorkStep("result", "Result", "compare"),
             WorkStep("map", "Map of variants", "scatter_plot"),
+            WorkStep("stream", "Stream", "water"),
             WorkStep("/synthesise/{work}", "Synthesise", "auto_awesome"),
         ),
         first="recipe",

@@ -23,7 +23,7 @@ MASKING = "Masking {name}"
 async def mask_steps(work_id: str, step: str = "recipe") -> None:
     """Show one step of a piece of work."""
     from celosia.studio.mask.pages import map as mask_map  # they use this module
-    from celosia.studio.mask.pages import result  # they use this module
+    from celosia.studio.mask.pages import result, stream  # they use this module
 
     workbench, known = MaskWorkbench.open_at(work_id, step)
     if known == "columns":
@@ -33,6 +33,8 @@ async def mask_steps(work_id: str, step: str = "recipe") -> None:
         _recipe(workbench)
     elif known == "result":
         await result.show(workbench)
+    elif known == "stream":
+        await stream.show(workbench)
     else:
         mask_map.show(workbench)
 

@@ -220,6 +220,7 @@ def _schema(schema: dict[str, Any], made: Work) -> None:
         questions=number(schema["questions_per_day"]),
     )
     ui.link(_("See or change the policy"), f"/query/{made.id}/policy")
+    ui.link(_("Batch of questions, for the owner"), f"/query/{made.id}/batch")
     with ui.element("div").classes("celosia-list").props('tabindex="0"'):
         for name, table in schema["tables"].items():
             _table(name, table)
