@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import io
 import json
+import zipfile
 from pathlib import Path
 
+import pikepdf
 import pytest
 from tests.cli.running import MARK, Run
+
+from celosia.texts.formats.pdf import write_pages
 
 Files = dict[str, str | bytes]
 
@@ -42,6 +47,7 @@ SHAPES = TRACE + "areas = 'areas.geojson'\n"
 VISITS = "trace release visits points.csv -d trace.toml -e 1 -o out.csv"
 SQUARE = [[-4.0, 40.0], [-3.8, 40.0], [-3.8, 40.2], [-4.0, 40.2], [-4.0, 40.0]]
 BOW = [[-4.0, 40.0], [-3.8, 40.2], [-3.8, 40.0], [-4.0, 40.2], [-4.0, 40.0]]
+PRIOR = GLOVE.replace("--glove 3", "--method planar-laplace:4,200,prior=prior.csv")
 TRACES: dict[str, tuple[Files, str]] = {
     "swapped CEL-J003": (trace(f"p0,{HOUR.format(1)},-3.9,40.1"), GLOVE),
     "0,0 CEL-J003": (trace(f"p0,{HOUR.format(1)},0,0"), GLOVE),
@@ -82,6 +88,15 @@ TRACES: dict[str, tuple[Files, str]] = {
     ),
     "crossing polygon CEL-J007": (trace(declared=SHAPES) | {"areas.geojson": areas(BOW)}, VISITS),
     "overlap CEL-J007": (trace(declared=SHAPES) | {"areas.geojson": areas(SQUARE, SQUARE)}, VISITS),
+    "prior that sums to 2 CEL-J008": (
+        trace() | {"prior.csv": "latitude,longitude,weight\n40.1,-3.9,1\n40.2,-3.9,1\n"},
+        PRIOR,
+    ),
+    "prior of the same points CEL-J008": (
+        trace()
+        | {"prior.csv": "latitude,longitude,weight\n40.12,-3.9,0.72222\n40.17,-3.9,0.27778\n"},
+        PRIOR,
+    ),
     "no hierarchy CEL-J014": (
         trace(),
         GLOVE.replace("--glove 3", "--method generalisation:k=3,places=place"),
@@ -90,6 +105,7 @@ TRACES: dict[str, tuple[Files, str]] = {
 
 LOG = "[log]\nperson = 'user'\ntext = 'query'\n"
 KEEP = "log publish log.csv --declare log.toml --min-people 2 -o out.csv"
+ACCESS = "log publish access.log --min-people 2 -o out.csv"
 KEYS = "log release keys log.csv --declare log.toml -o out.csv -e 1"
 SETS = "log publish sets.txt --sets --km 2 2 --hierarchy items.csv -o out.txt"
 
@@ -97,6 +113,19 @@ SETS = "log publish sets.txt --sets --km 2 2 --hierarchy items.csv -o out.txt"
 def log(*rows: str, declared: str = LOG) -> Files:
     lines = ["user,query", *(rows or (f"a,{MARK}", f"b,{MARK}", "c,x"))]
     return {"log.csv": "\n".join(lines) + "\n", "log.toml": declared}
+
+
+def access(line: str | bytes) -> Files:
+    """An access log of twelve sound lines and one more."""
+    start = '192.0.2.{} - - [10/Oct/2025:13:55:36 +0000] "GET /p HTTP/1.1" 200 5 "-" "curl/8"\n'
+    more = line.encode() if isinstance(line, str) else line
+    return {"access.log": "".join(start.format(at % 4) for at in range(12)).encode() + more}
+
+
+def fields(url: str = "http://example.org", ip: str = "192.0.2.1") -> Files:
+    rows = ["user,url,ip", "a,http://example.org,192.0.2.1", f"b,{url},{ip}", "c,x.org,192.0.2.3"]
+    declared = "[log]\nperson = 'user'\nurl = 'url'\nip = 'ip'\n"
+    return {"log.csv": "\n".join(rows) + "\n", "log.toml": declared}
 
 
 def sets(tree: str) -> Files:
@@ -113,6 +142,35 @@ LOGS: dict[str, tuple[Files, str]] = {
         {"log.jsonl": f'{{"user": "a", "query": "{MARK}\\x"}}\n', "log.toml": LOG},
         KEEP.replace("csv --d", "jsonl --d"),
     ),
+    "mixed encodings CEL-F018": (
+        {"log.csv": b"user,query\na,caf\xc3\xa9\nb,caf\xe9\n", "log.toml": LOG},
+        KEEP,
+    ),
+    "mixed encodings, block by block CEL-F018": (
+        {"log.csv": b"user,query\na,caf\xc3\xa9\nb,caf\xe9\n", "log.toml": LOG},
+        KEEP + " --stream",
+    ),
+    "mixed JSON lines CEL-F018": (
+        {
+            "log.jsonl": b'{"user": "a", "query": "\xc3\xa9"}\n{"user": "b", "query": "\xe9"}\n',
+            "log.toml": LOG,
+        },
+        KEEP.replace("csv --d", "jsonl --d"),
+    ),
+    "mixed access log CEL-U014": (access(b"caf\xe9\n"), ACCESS),
+    "mixed access log, block by block CEL-U014": (access(b"caf\xe9\n"), ACCESS + " --stream"),
+    "NUL in an access log CEL-U014": (access("x\0y\n"), ACCESS),
+    "mixed baskets CEL-U014": (
+        {"sets.txt": b"a b\nb \xe9\n", "items.csv": "a,A,*\nb,A,*\n"},
+        SETS,
+    ),
+    "leading zeros CEL-U014": (fields(ip="010.001.2.3"), KEEP),
+    "long address CEL-U014": (fields(url="http://x.org/" + "z" * 100_001), KEEP),
+    "no host, block by block CEL-U014": (fields(url="http://"), KEEP + " --stream"),
+    "no query CEL-U014": (log(f"a,{MARK}", "b,", "c,x"), KEEP),
+    "long query CEL-U014": (log(f"a,{MARK}", "b," + "y" * 10_001, "c,x"), KEEP),
+    "no person CEL-U014": (log(f"a,{MARK}", ",x", "c,x"), KEEP),
+    "no person, block by block CEL-U014": (log(f"a,{MARK}", ",x", "c,x"), KEEP + " --stream"),
     "constant person CEL-U013": (log("a,x", "a,y", "a,z"), KEEP),
     "k above persons CEL-U040": (log(), KEEP.replace("2", "9")),
     "item absent CEL-U031": (sets("a,A,*\nb,A,*\n"), SETS),
@@ -140,6 +198,45 @@ def note(name: str = "a.txt", content: str | bytes = NOTE, **more: str | bytes) 
     return {f"notes/{name}": content, "text.toml": TEXT, **more}
 
 
+def docx(**parts: str | bytes) -> bytes:
+    """A Word file of one sentence, and further parts."""
+    made = io.BytesIO()
+    main = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+    body = f'<w:document xmlns:w="{main}"><w:body><w:p><w:r><w:t>{NOTE}</w:t></w:r></w:p>'
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, part in ({"word/document.xml": f"{body}</w:body></w:document>"} | parts).items():
+            archive.writestr(name, part)
+    return made.getvalue()
+
+
+def bomb() -> bytes:
+    """A Word file whose directory says that its last part unpacks to 300 MB."""
+    content = bytearray(docx(**{"word/media/x.xml": "0"}))
+    size = content.rfind(b"PK\x01\x02") + 24
+    content[size : size + 4] = (300 << 20).to_bytes(4, "little")
+    return bytes(content)
+
+
+def pdf(*pages: str, **changes: bool) -> bytes:
+    """A PDF file with these pages; encrypted, signed, or cut in the middle."""
+    content = write_pages(pages)[0]
+    made = io.BytesIO()
+    with pikepdf.open(io.BytesIO(content)) as file:
+        if changes.get("signed"):
+            field = pikepdf.Dictionary(FT=pikepdf.Name.Sig, T="signature")
+            file.Root["/AcroForm"] = pikepdf.Dictionary(Fields=[field])
+        if changes.get("unmapped"):
+            font = file.pages[0].obj["/Resources"]["/Font"]["/F1"]
+            lines = "/CMapType 2 def 1 begincodespacerange <00> <FF> endcodespacerange"
+            lines += " 1 beginbfrange <00> <FF> <E000> endbfrange"
+            font["/ToUnicode"] = file.make_stream(lines.encode())
+        key = pikepdf.Encryption(user="u", owner="o") if changes.get("encrypted") else None
+        file.save(made, encryption=key)
+    return made.getvalue()[: len(content) // 2 if changes.get("cut") else None]
+
+
+PSEUDONYM = TEXT + "[text.actions]\ndefault = 'redact'\nperson = 'pseudonym'\n"
+SECRET_KEY: Files = {"text.toml": PSEUDONYM, "key.bin": b"celosia key"}
 TEXTS: dict[str, tuple[Files, str]] = {
     "unknown encoding CEL-N003": (note(content=b"caf\xe9 \xff"), FIND),
     "lone surrogates CEL-N003": (note("a.json", '{"a": "b \\ud800"}'), FIND),
@@ -147,12 +244,48 @@ TEXTS: dict[str, tuple[Files, str]] = {
     "binary CEL-N003": (note(content=b"\x7fELF\x00\x01\x02"), FIND),
     "damaged PDF CEL-N003": (note("a.pdf", b"%PDF-1.4 nothing"), FIND),
     "damaged DOCX CEL-N003": (note("a.docx", b"PK\x03\x04 broken"), FIND),
+    "encrypted PDF CEL-N003": (note("a.pdf", pdf(NOTE, encrypted=True)), FIND),
+    "signed PDF CEL-N003": (note("a.pdf", pdf(NOTE, signed=True)), SAFE),
+    "scanned page CEL-N003": (note("a.pdf", pdf(NOTE, " ")), SAFE),
+    "cut PDF CEL-N003": (note("a.pdf", pdf(NOTE, cut=True)), FIND),
+    "fonts without a map CEL-N003": (note("a.pdf", pdf(NOTE, unmapped=True)), FIND),
+    "DOCX without a body CEL-N003": (note("a.docx", docx(**{"word/document.xml": ""})), FIND),
+    "DOCX that leads out CEL-N003": (note("a.docx", docx(**{"../x.xml": "x"})), FIND),
+    "DOCX with entities CEL-N003": (
+        note("a.docx", docx(**{"word/document.xml": "<!DOCTYPE x [<!ENTITY a 'b'>]><x/>"})),
+        SAFE,
+    ),
+    "zip bomb CEL-N003": (note("a.docx", bomb()), FIND),
+    "image CEL-N002": (note("a.jpg", b"\xff\xd8\xff"), FIND),
     "deep JSON CEL-N003": (note("a.json", "[" * 150 + "]" * 150), FIND),
     "twice a key CEL-N003": (note("a.json", '{"a": 1, "a": 2}'), FIND),
     "findings not complete CEL-N025": (
         note() | {"f.csv": "document,digest,start,length,kind,score\n0,00,4,5,person,1\n"},
         SAFE + " --findings f.csv",
     ),
+    "findings of another version CEL-N025": (
+        note()
+        | {
+            "f.csv": "document,version,start,length,kind,group,score,by,decision\n"
+            "0,00,4,3,person,0,1,x,\n"
+        },
+        SAFE + " --findings f.csv",
+    ),
+    "kind without an action CEL-N022": (
+        note() | {"text.toml": TEXT + "[text.actions]\nperson = 'redact'\n"},
+        SAFE,
+    ),
+    "short key CEL-I072": (note() | SECRET_KEY, SAFE + " --key key.bin"),
+    "key inside the output CEL-I072": (note() | SECRET_KEY, SAFE + " --key out/key.bin"),
+    "few characters CEL-I060": (
+        note() | {"text.toml": PSEUDONYM.replace("pseudonym", "pseudonym:length=4")},
+        SAFE,
+    ),
+    "promise without persons CEL-N041": (
+        note(),
+        "text release terms notes --declare text.toml -e 1 --delta 1e-6 -o out.csv",
+    ),
+    "engine with findings CEL-N013": (note(), SAFE + " --findings f.csv --engine spacy:x"),
     "no kind CEL-N010": (note() | {"text.toml": TEXT + "[text.actions]\nperso = 'redact'\n"}, SAFE),
     "key that others read CEL-I072": (
         note()
@@ -167,7 +300,10 @@ TEXTS: dict[str, tuple[Files, str]] = {
     "folder not empty CEL-N024": (note() | {"out/x.txt": "x"}, SAFE),
     "epsilon on prose CEL-N040": (note(), SAFE + " --epsilon 1"),
 }
-BY_ROW = ("CEL-J003", "CEL-J004", "CEL-H003", "CEL-F023", "CEL-N025")
+BY_ROW = (
+    "CEL-J003", "CEL-J004", "CEL-H003", "CEL-F018", "CEL-F023", "CEL-N025", "CEL-U014", "CEL-U031",
+    "CEL-U032",
+)  # fmt: skip
 """Errors that name the row."""
 CASES = {
     f"{door}: {name}": case

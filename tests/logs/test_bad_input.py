@@ -114,7 +114,7 @@ def test_addresses_are_named_by_a_table_and_the_longest_prefix_wins(tmp_path: Pa
             "ip": ["192.0.2.7", "192.0.9.1", "2001:db8::1", "10.0.0.1", "no address"],
         }
     )
-    log = log_of(frame, LogDeclaration(person="user", ip="ip"))
+    log = log_of(frame, LogDeclaration(person="user", ip="ip", damaged="drop"))
     made = publish(log, Fields(ip="table", networks=str(path)), rng=Seeded(1), assess=False)
     assert sorted(made.data["ip"].drop_nulls()) == ["ES", "FR", "PT", "other"]
     assert made.data["ip"].null_count() == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -10,11 +11,16 @@ import pytest
 
 from celosia.core.errors import InputError
 from celosia.logs import LogDeclaration, log_of, read, read_sets
+from celosia.logs.damage import Damage
 from celosia.logs.draft import draft_of
-from celosia.logs.formats.access_log import LineCounts, read_blocks
+from celosia.logs.formats.access_log import read_blocks
+from celosia.logs.readers import ACCESS_LOG
 
 COMMON = '192.0.2.1 - ann [10/Oct/2025:13:55:36 +0200] "GET /a?b=1 HTTP/1.1" 200 2326'
 COMBINED = COMMON + ' "https://example.org/s?q=me" "Mozilla/5.0 Firefox/128.0"'
+
+
+DROPPING = replace(ACCESS_LOG, damaged="drop")
 
 
 @pytest.fixture
@@ -33,7 +39,9 @@ def access(tmp_path: Path) -> Path:
 
 
 def test_an_access_log_needs_no_declaration_and_counts_what_it_leaves_out(access: Path) -> None:
-    log = read(access)
+    with pytest.raises(InputError, match=r"2 lines have bytes .* \(first at row 7\)"):
+        read(access)
+    log = read(access, DROPPING)
     assert log.records == 3
     assert dict(log.unread) == {
         "bad_encoding": 2,
@@ -49,11 +57,12 @@ def test_an_access_log_needs_no_declaration_and_counts_what_it_leaves_out(access
 def test_a_packed_log_and_small_blocks_give_the_same_records(access: Path, tmp_path: Path) -> None:
     packed = tmp_path / "access.log.gz"
     packed.write_bytes(gzip.compress(access.read_bytes()))
-    assert read(packed).frame.equals(read(access).frame)
-    parts = list(read_blocks(access, counts := LineCounts(), block=64))
+    assert read(packed, DROPPING).frame.equals(read(access, DROPPING).frame)
+    parts = list(read_blocks(access, counts := Damage(), block=64))
     assert len(parts) > 1
     assert sum(part.height for part in parts) == 3
-    assert counts.counts == dict(read(access).unread)
+    assert counts.counts == dict(read(access, DROPPING).unread)
+    assert counts.firsts["bad_encoding"] == 7
 
 
 def test_json_lines_and_tables_are_read_by_their_declaration(tmp_path: Path) -> None:
@@ -69,7 +78,9 @@ def test_json_lines_and_tables_are_read_by_their_declaration(tmp_path: Path) -> 
 def test_basket_lines_and_persons_give_sets(tmp_path: Path) -> None:
     path = tmp_path / "baskets.txt"
     path.write_bytes(b"milk,bread,milk\n\nbeer\n\xff\xfe\n")
-    sets = read_sets(path)
+    with pytest.raises(InputError, match="first at row 4"):
+        read_sets(path)
+    sets = read_sets(path, LogDeclaration(layout="baskets", damaged="drop"))
     assert sets.sets() == [("bread", "milk"), ("beer",)]
     assert dict(sets.unread) == {"bad_encoding": 1}
     table = tmp_path / "log.csv"
@@ -81,10 +92,15 @@ def test_basket_lines_and_persons_give_sets(tmp_path: Path) -> None:
 def test_records_without_a_person_or_a_text_are_counted_and_left_out() -> None:
     frame = pl.DataFrame({"u": ["a", None, "b", "c"], "q": ["x", "y", " ", "z" * 10_001]})
     with pytest.raises(InputError) as caught:  # one person is left
-        log_of(frame, LogDeclaration(person="u", text="q"))
+        log_of(frame, LogDeclaration(person="u", text="q", damaged="drop"))
     assert caught.value.code == "CEL-U013"
     more = pl.concat([frame, pl.DataFrame({"u": ["d"], "q": ["x"]})])
-    found = log_of(more, LogDeclaration(person="u", text="q"))
+    for rows, place in ((more, "no person .*row 2"), (more[2:], "no query .*row 1"),
+                        (more[3:], "10,000 .*row 1")):  # fmt: skip
+        with pytest.raises(InputError, match=place) as caught:
+            log_of(rows, LogDeclaration(person="u", text="q"))
+        assert caught.value.code == "CEL-U014"
+    found = log_of(more, LogDeclaration(person="u", text="q", damaged="drop"))
     assert dict(found.unread) == {"no_person": 1, "no_text": 1, "long_text": 1}
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from celosia.core.errors import EngineError, InputError
 from celosia.datasets.notes import Notes, notes, templates
@@ -15,6 +17,7 @@ from celosia.texts.detection.engines import check_package
 from celosia.texts.detection.people import groups
 from celosia.texts.detection.structure import kind_of_label
 from celosia.texts.detection.tokens import TermList, words_of
+from celosia.texts.detection.triggers import WORD
 
 
 def found(text: str, **more: object) -> list[tuple[str, str]]:
@@ -236,3 +239,12 @@ def test_a_batch_finds_what_each_text_has_by_itself() -> None:
     assert detect(words, TermList([])) == apart
     assert [len(each) for each in batches([words_of("a" * 5000)] * 3)] == [1, 1, 1]
     assert [len(each) for each in batches(words)] == [len(words)]
+
+
+@given(st.text("abZ09' _.\n\0é\u2019", max_size=30))
+def test_words_are_those_of_the_pattern(text: str) -> None:
+    found, matches = words_of(text), list(WORD.finditer(text))
+    assert [(each.start(), each.end()) for each in matches] == list(
+        zip(found.starts, found.ends, strict=True)
+    )
+    assert found.words == [each.group().lower().replace("é", "e") for each in matches]

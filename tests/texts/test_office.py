@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pikepdf
 import pytest
+from pypdf import PdfWriter
+from pypdf.generic import DecodedStreamObject
 
 from celosia.core.errors import InputError
 from celosia.texts import find, publish, read
@@ -142,7 +144,34 @@ def test_nothing_hidden_of_a_pdf_is_in_the_new_one(tmp_path: Path) -> None:
     assert {layer for layer, _ in layers("a.pdf", new)} == {"name", "bytes", "stream", "text"}
 
 
-@pytest.mark.parametrize("place", ["info", "attachment", "annotation", "field", "stream", "utf-16"])
+def revised_pdf() -> bytes:
+    """A file whose only page was replaced later: the packed old page is still in it."""
+    packed = io.BytesIO()
+    with pikepdf.open(io.BytesIO(write_pages([f"Saw Mr {SECRET} gladly."])[0])) as file:
+        file.save(packed, compress_streams=True, recompress_flate=True)
+    assert SECRET.encode() not in packed.getvalue()
+    writer = PdfWriter(packed, incremental=True)
+    page = DecodedStreamObject()
+    page.set_data(b"BT /F1 9 Tf 50 780 Td (nothing here) Tj ET")
+    writer._replace_object(writer.pages[0].raw_get("/Contents"), page)
+    made = io.BytesIO()
+    writer.write(made)
+    return made.getvalue()
+
+
+def test_an_old_revision_of_a_pdf_is_found_and_not_in_the_new_file(tmp_path: Path) -> None:
+    # Check 38.
+    content = revised_pdf()
+    assert SECRET not in shown_text(content)
+    assert find_leaks("a.pdf", content, [(SECRET, "person")])
+    (tmp_path / "a.pdf").write_bytes(content)
+    new = publish(find(read(tmp_path)), actions={"default": "redact"}).files[0].content
+    assert not find_leaks("a.pdf", new, [(SECRET, "person")])
+
+
+@pytest.mark.parametrize(
+    "place", ["info", "xmp", "attachment", "annotation", "field", "stream", "utf-16"]
+)
 def test_the_pass_finds_what_is_left_in_a_pdf(place: str) -> None:
     # Check 38.
     content, _ = write_pages(["nothing here"])
@@ -151,6 +180,9 @@ def test_the_pass_finds_what_is_left_in_a_pdf(place: str) -> None:
         match place:
             case "info":
                 file.docinfo["/Author"] = value
+            case "xmp":
+                with file.open_metadata() as metadata:
+                    metadata["dc:creator"] = [value]
             case "attachment":
                 file.attachments["a.txt"] = value.encode()
             case "annotation":

@@ -26,7 +26,7 @@ from celosia.frames.columns import (
     mixed_column,
     nested_columns,
 )
-from celosia.frames.dialect import open_text, pieces
+from celosia.frames.dialect import open_text, pieces, place_of
 from celosia.frames.formats import empty, unreadable
 
 Columnar = Literal["parquet", "arrow"]
@@ -320,6 +320,8 @@ def json_lines_chunks(path: Path) -> Iterator[pl.DataFrame]:
     """The file as frames of a few megabytes each; a first pass settles names and types."""
     schema = None
     for block in _blocks(path):
+        if not block.isascii() and not _is_utf8(block):  # Arrow does not look
+            raise _find_fault(path)
         found = _parsed(path, block, None).schema
         schema = found if schema is None else _merged(path, schema, found)
     if schema is None:
@@ -387,15 +389,28 @@ def _merged(path: Path, known: Any, found: Any) -> Any:
     return pa.schema(types.items())
 
 
+def _is_utf8(block: bytes) -> bool:
+    try:
+        block.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
 def _find_fault(path: Path) -> InputError:
     """The first line that is no record, or whose values are not of the kind of those before."""
     watch = KindWatch()
     row = 0
-    with open_text(path, "utf-8", errors="replace") as lines:
+    with open_text(path, "utf-8", errors="surrogateescape") as lines:
         for line in lines:
             if not line.strip():
                 continue
             row += 1
+            if any("\udc80" <= letter <= "\udcff" for letter in line):
+                place = Message("frames.first_at", place=place_of(row))
+                return InputError(
+                    "CEL-F018.lines", path=str(path), encoding="UTF-8", place=place, row=row
+                )
             pairs = _pairs(line)
             if pairs is None:
                 return InputError("CEL-F023.broken", path=str(path), row=row)

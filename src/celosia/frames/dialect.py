@@ -29,6 +29,9 @@ _MARKS = (
 )
 """Byte order marks, which say the encoding outright."""
 
+_FALLBACK = "windows-1252"
+"""What a file is taken for that is not in UTF-8."""
+
 
 @dataclass(frozen=True, slots=True)
 class EncodingSurvey:
@@ -87,7 +90,7 @@ def codec(encoding: str) -> str:
 def _candidates(path: Path) -> tuple[str, ...]:
     start = next(pieces(path), b"")
     marked = next((name for mark, name in _MARKS if start.startswith(mark)), None)
-    return (marked,) if marked else ("utf-8", "windows-1252")
+    return (marked,) if marked else ("utf-8", _FALLBACK)
 
 
 def _try(path: Path, encoding: str, *, allow_zero: bool) -> EncodingSurvey | None:
@@ -160,7 +163,12 @@ def lay_out(
     """The layout of a file; what the options say is taken, what they leave open is found out."""
     characters = survey(path, options.encoding)
     if characters is None:
-        raise _undecodable(path, options, delimiter)
+        place, row = _first_escaped(path, options.encoding or "", options, delimiter)
+        encoding = options.encoding
+        raise InputError("CEL-F018", place=place, path=str(path), encoding=encoding, row=row)
+    if options.encoding is None and characters.encoding == _FALLBACK and _has_utf8_lines(path):
+        place, row = _first_escaped(path, "utf-8", options, delimiter)
+        raise InputError("CEL-F018.mixed", place=place, path=str(path), row=row)
     size = _HEAD
     while True:
         with open_text(path, characters.encoding) as stream:
@@ -241,9 +249,24 @@ def _blank_lines(head: str) -> int:
     return next((place for place, line in enumerate(lines) if line.strip("\r\n")), 0)
 
 
-def _undecodable(path: Path, options: ReadOptions, delimiter: str | None) -> InputError:
-    """The error for bytes that are not in the encoding given, with the first row of them."""
-    encoding = options.encoding or ""
+def _has_utf8_lines(path: Path) -> bool:
+    """Whether some lines have letters in UTF-8: a file that is not all in it mixes encodings.
+
+    In windows-1252 such a line would need a capital with an accent before a sign each time.
+    """
+    with open_bytes(path) as lines:
+        for line in lines:
+            if not line.isascii():
+                with suppress(UnicodeError):
+                    line.decode()
+                    return True
+    return False
+
+
+def _first_escaped(
+    path: Path, encoding: str, options: ReadOptions, delimiter: str | None
+) -> tuple[str, int | None]:
+    """The first row with bytes that are not in an encoding, in words and as a number."""
     row = None
     with suppress(UnicodeError), open_text(path, encoding, errors="surrogateescape") as lines:
         head = lines.read(_HEAD)
@@ -254,7 +277,7 @@ def _undecodable(path: Path, options: ReadOptions, delimiter: str | None) -> Inp
             records = (record for record in csv.reader(lines, delimiter=chosen) if record)
             row = next(place for place, cells in enumerate(records, not header) if _escaped(cells))
     place = "" if row is None else Message("frames.first_at", place=place_of(row))
-    return InputError("CEL-F018", place=place, path=str(path), encoding=encoding, row=row)
+    return place, row
 
 
 def place_of(row: int) -> Message:

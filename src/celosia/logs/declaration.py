@@ -13,6 +13,7 @@ bytes = "bytes"
 keep = ["status"]        # published as they are; all other columns are dropped
 unit = "person"          # person | record
 normalise = "words"      # none | case | words | sorted-words
+damaged = "refuse"       # refuse | drop: records without a person, a text or readable bytes
 
 [log.items]              # for sets
 hierarchy = "items.csv"
@@ -31,6 +32,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from celosia.core.errors import InputError
 from celosia.core.messages import Message, did_you_mean
+from celosia.logs.damage import DamagedRecords
 
 Unit = Literal["person", "record"]
 Normalisation = Literal["none", "case", "words", "sorted-words"]
@@ -71,6 +73,9 @@ class LogDeclaration:
     """The time zone of times that say none."""
     epoch: Epoch | None = None
     """What numbers in the time column count: seconds or milliseconds since 1970."""
+    damaged: DamagedRecords = "refuse"
+    """Whether a log is refused that has lines of broken bytes, records without a person or a text,
+    or addresses and times that cannot be read; dropped records and emptied values are counted."""
     hierarchy: str | None = None
     """A file with the hierarchy of the items."""
     sensitive: tuple[str, ...] = ()
@@ -83,7 +88,8 @@ class LogDeclaration:
                 raise _wrong(name, Message("logs.allowed.column"))
         for name in ("keep", "sensitive"):
             object.__setattr__(self, name, _names(name, getattr(self, name)))
-        for name, kind in (("unit", Unit), ("normalise", Normalisation)):
+        one_of = (("unit", Unit), ("normalise", Normalisation), ("damaged", DamagedRecords))
+        for name, kind in one_of:
             if getattr(self, name) not in get_args(kind):
                 raise _wrong(name, Message("words.one_of", words=list(get_args(kind))))
         for name, kind in (("layout", Layout), ("epoch", Epoch)):

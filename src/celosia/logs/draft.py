@@ -32,6 +32,7 @@ _NOTES = {
     "keep": "logs.draft.keep",
     "unit": "logs.draft.unit",
     "normalise": "logs.draft.normalise",
+    "damaged": "logs.draft.damaged",
 }
 """What the settings of a draft mean."""
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from celosia.core.errors import InputError
 from celosia.core.messages import did_you_mean
 from celosia.frames.codes import encode
+from celosia.logs.damage import Damage, together
 from celosia.logs.declaration import LogDeclaration
 from celosia.logs.normalisation import normalise
 
@@ -112,28 +113,31 @@ def person_names(column: pl.Series) -> pl.Series:
     return names.str.to_lowercase().zip_with(names.str.contains("@").fill_null(False), names)
 
 
-def log_of(
-    frame: pl.DataFrame, declaration: LogDeclaration, *, unread: Mapping[str, int] | None = None
-) -> Log:
-    """A log of a frame, with the records that have no person or no text dropped and counted.
+def log_of(frame: pl.DataFrame, declaration: LogDeclaration, *, lines: Damage | None = None) -> Log:
+    """A log of a frame, every record with a person and a text.
+
+    Args:
+        frame: the records.
+        declaration: what the columns are, and whether damaged records are dropped.
+        lines: what was damaged in the file that they come from.
 
     Raises:
         InputError: CEL-U011 a declared column is not there; CEL-U012 no record is left; CEL-U013
-            all records have the same person.
+            all records have the same person; CEL-U014 a record has no person, no text or too long
+            a one, and is not to be dropped.
     """
-    counts = {name: count for name, count in (unread or {}).items() if count}
-    used = sound_records(frame, declaration, counts)
+    damage = Damage()
+    used = sound_records(frame, declaration, damage)
     if used.height == 0:
         raise InputError("CEL-U012")
-    found = Log(used, declaration, counts)
+    damage.check(declaration.damaged)
+    found = Log(used, declaration, together(lines or Damage(), damage))
     if declaration.unit == "person" and declaration.person and found.persons == 1:
         raise InputError("CEL-U013", column=declaration.person)
     return found
 
 
-def sound_records(
-    frame: pl.DataFrame, declaration: LogDeclaration, counts: dict[str, int]
-) -> pl.DataFrame:
+def sound_records(frame: pl.DataFrame, declaration: LogDeclaration, damage: Damage) -> pl.DataFrame:
     """The declared columns of the records that have a person and a text; others are counted.
 
     Raises:
@@ -144,6 +148,7 @@ def sound_records(
         if name not in frame.columns:
             raise InputError("CEL-U011", column=name, hint=did_you_mean(name, frame.columns))
     used = frame.select(names)
+    is_there = pl.Series([True]).new_from_index(0, used.height)
     for role in ("person", "text"):
         if role not in declaration.columns:
             continue
@@ -151,10 +156,8 @@ def sound_records(
         reasons = {f"no_{role}": texts.str.strip_chars() == ""}
         if role == "text":
             reasons["long_text"] = texts.str.len_chars() > LONGEST_QUERY
-        is_there = pl.Series([True]).new_from_index(0, used.height)
         for reason, is_gone in reasons.items():
-            if is_gone.any():
-                counts[reason] = counts.get(reason, 0) + int(is_gone.sum())
-                is_there &= ~is_gone
-        used = used.filter(is_there)
-    return used
+            damage.add(reason, is_gone & is_there)
+            is_there &= ~is_gone
+    damage.before += used.height
+    return used if bool(is_there.all()) else used.filter(is_there)

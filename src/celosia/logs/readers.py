@@ -11,8 +11,9 @@ from celosia import frames
 from celosia.core.errors import InputError
 from celosia.frames import ColumnType
 from celosia.frames.formats import SUFFIXES, check_readable, open_bytes
+from celosia.logs.damage import Damage
 from celosia.logs.declaration import Layout, LogDeclaration
-from celosia.logs.formats.access_log import LineCounts, looks_like_access_log, read_blocks
+from celosia.logs.formats.access_log import looks_like_access_log, read_blocks
 from celosia.logs.formats.baskets import read_baskets
 from celosia.logs.log import Log, log_of
 from celosia.logs.sets.transactions import Transactions
@@ -81,7 +82,7 @@ def read(path: str | Path, declare: LogDeclaration | str | Path | None = None) -
         declare: what the columns are; an access log needs none.
 
     Raises:
-        InputError: CEL-U003 unknown layout; CEL-U005 nothing is declared; CEL-U011 to CEL-U013 as
+        InputError: CEL-U003 unknown layout; CEL-U005 nothing is declared; CEL-U011 to CEL-U014 as
             `log_of` says; CEL-F... as `frames.read` says.
     """
     file = Path(path)
@@ -89,12 +90,13 @@ def read(path: str | Path, declare: LogDeclaration | str | Path | None = None) -
     declaration = declaration_of(declare, file)
     layout = layout_of(file, declaration.layout)
     if layout in ("common", "combined"):
-        counts = LineCounts()
-        parts = list(read_blocks(file, counts))
+        lines = Damage()
+        parts = list(read_blocks(file, lines))
         frame = pl.concat(parts) if parts else pl.DataFrame()
         if frame.height == 0:
             raise InputError("CEL-U012")
-        return log_of(frame, declaration, unread=counts.counts)
+        lines.check(declaration.damaged)
+        return log_of(frame, declaration, lines=lines)
     if layout == "baskets":
         raise InputError("CEL-U006", path=str(file))
     if layout == "jsonl":
@@ -122,7 +124,7 @@ def read_sets(
         delimiter: between the items of a basket line; found out if left open.
 
     Raises:
-        InputError: as `read` says; CEL-U012 there is no transaction.
+        InputError: as `read` says; CEL-U012 there is no transaction; CEL-U014 a line is damaged.
     """
     file = Path(path)
     check_readable(file)
@@ -130,10 +132,11 @@ def read_sets(
     is_log = given is not None and (given.person is not None and given.text is not None)
     if is_log and given is not None and given.layout != "baskets":
         return transactions_of(read(file, given))
-    baskets, damaged = read_baskets(file, delimiter=delimiter)
+    baskets, lines = read_baskets(file, delimiter=delimiter)
     if not baskets:
         raise InputError("CEL-U012")
-    return replace(Transactions.of(baskets), unread={"bad_encoding": damaged} if damaged else {})
+    lines.check("refuse" if given is None else given.damaged)
+    return replace(Transactions.of(baskets), unread=lines.counts)
 
 
 def transactions_of(log: Log) -> Transactions:

@@ -24,12 +24,13 @@ from celosia.core.randomness import Source, System
 from celosia.core.release import Provenance
 from celosia.logs.account import LogAccount
 from celosia.logs.counting import ITEM, PERIOD, BlockCounts
+from celosia.logs.damage import Damage, together
 from celosia.logs.declaration import LogDeclaration
 from celosia.logs.fields import Fields
 from celosia.logs.fields.agents import OTHER
 from celosia.logs.fields.times import parse_times, periods
 from celosia.logs.fields.treatment import order_within
-from celosia.logs.formats.access_log import LineCounts, read_blocks
+from celosia.logs.formats.access_log import read_blocks
 from celosia.logs.log import Log, person_names, sound_records
 from celosia.logs.method import LogMethod
 from celosia.logs.normalisation import normalise
@@ -87,7 +88,7 @@ def publish_file(
     _streamed(chosen, declaration)
     with tempfile.TemporaryDirectory(dir=goal.parent, prefix=f".{goal.stem}-") as folder:
         work = _Work(Path(folder), declaration, chosen, rng, progress)
-        work.treat(_blocks(file, declaration, work.left_out, block))
+        work.treat(_blocks(file, declaration, work.lines, work.records, block))
         work.check()
         draft = Path(folder) / f"release{''.join(goal.suffixes)}"
         facts = work.write(draft)
@@ -107,7 +108,7 @@ def publish_file(
                 MethodOutcome(method.method_name, facts[method.method_name]) for method in chosen
             ),
             account=LogAccount(utility={"records_kept": work.kept / work.counts.records}),
-            left_out={name: count for name, count in work.left_out.items() if count},
+            left_out=dict(together(work.lines, work.records)),
         )
         for note in release.warnings:
             warnings.warn(note, PrivacyWarning, stacklevel=2)
@@ -140,22 +141,22 @@ def _streamed(
 
 
 def _blocks(
-    file: Path, declaration: LogDeclaration, left_out: dict[str, int], block: int
+    file: Path, declaration: LogDeclaration, lines: Damage, records: Damage, block: int
 ) -> Iterator[pl.DataFrame]:
     """The records of a file with a person and a text, block by block."""
     layout = layout_of(file, declaration.layout)
     if layout == "baskets":
         raise InputError("CEL-U006", path=str(file))
     if layout in ("common", "combined"):
-        parts = read_blocks(file, LineCounts(left_out), block=block)
+        parts = read_blocks(file, lines, block=block)
     elif layout == "jsonl":
         parts = frames.read_chunks(file, rows=ROWS, format="jsonl")
     else:
         parts = frames.read_chunks(file, rows=ROWS, types=text_columns(declaration))
     for part in parts:
-        records = sound_records(part, declaration, left_out)
-        if records.height:
-            yield records
+        sound = sound_records(part, declaration, records)
+        if sound.height:
+            yield sound
 
 
 class _Work:
@@ -179,8 +180,7 @@ class _Work:
         self.counts = BlockCounts(
             persons=threshold.k if threshold else 1, agent_persons=fields.agent_people
         )
-        self.left_out: dict[str, int] = {}
-        self.unread: dict[str, int] = {}
+        self.lines, self.records, self.values = Damage(), Damage(), Damage()
         self.waiting: list[Path] = []
         self.kept = self.columns = 0
         self.texts: tuple[str, ...] = ()
@@ -191,9 +191,7 @@ class _Work:
         alone = replace(self.fields, agent_people=1)  # agents are counted over all blocks
         for records in blocks:
             log = Log(records, self.declaration)
-            made = alone.treat(log, None, pan, rng=self.rng)
-            for name, count in made.facts.items():
-                self.unread[name] = self.unread.get(name, 0) + count
+            made = alone.treat(log, None, pan, rng=self.rng, damage=self.values)
             shown = log.frame.with_columns(list(made.columns.values()))
             people = None
             if self.has_people:
@@ -232,11 +230,14 @@ class _Work:
         """Refuse a log that cannot be published.
 
         Raises:
-            InputError: CEL-U012 there is no record; CEL-U013 all records have the same person.
+            InputError: CEL-U012 there is no record; CEL-U013 all records have the same person;
+                CEL-U014 something is damaged.
             PrivacyError: CEL-U040 fewer than k persons.
         """
         if not self.counts.records:
             raise InputError("CEL-U012")
+        for damage in (self.lines, self.records, self.values):
+            damage.check(self.declaration.damaged)
         persons = self.counts.persons_seen if self.has_people else self.counts.records
         if persons == 1 and self.has_people:
             raise InputError("CEL-U013", column=self.declaration.person)
@@ -305,7 +306,7 @@ class _Work:
         return frequent - self.counts.items.common.height if self.has_people else 0
 
     def _facts(self, kept_items: int) -> dict[str, dict[str, int | float]]:
-        facts: dict[str, dict[str, int | float]] = {Fields.method_name: dict(self.unread)}
+        facts: dict[str, dict[str, int | float]] = {Fields.method_name: dict(self.values.counts)}
         if self.threshold is not None:
             texts = self.counts.distinct_items
             is_checked = self.threshold.identifiers != "keep" and self.declaration.text is not None

@@ -13,7 +13,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from celosia import frames
-from celosia.core.errors import InputError
+from celosia.core.errors import InputError, PrivacyError
 from celosia.core.messages import Message
 from celosia.core.methods import parameter
 from celosia.core.progress import Progress, Step, silent
@@ -34,6 +34,11 @@ CHUNK = 4096
 """Places that are remapped at once."""
 MOST_PRIOR = 1000
 """Cells of a prior: each output is compared with all of them, each weighed by all."""
+SAME_SHARE = 1e-4
+"""Weights of a prior that differ by less from the shares of the points were counted on them."""
+
+Prior = tuple[NDArray[np.float64], NDArray[np.float64]]
+"""Cells on the lattice, and their weights."""
 
 
 class _Drawn(NamedTuple):
@@ -100,6 +105,10 @@ class PlanarLaplace(TraceMethod):
         self, traces: Traces, period: str, *, rng: Source, progress: Progress = silent
     ) -> MethodResult:
         plane = traces.plane
+        prior = None
+        if self.prior is not None:
+            prior = read_prior(self.prior, plane)
+            check_not_measured(traces, *prior)
         progress(Step(Message("traces.stage.noise"), 0))
         if self.repeat == "predictive":
             drawn = self._predicted(traces, rng)
@@ -108,9 +117,9 @@ class PlanarLaplace(TraceMethod):
         else:
             drawn = self._drawn(traces, rng)
         places = plane.clamp(drawn.x, drawn.y)
-        if self.prior is not None:
+        if prior is not None:
             # Remapping weighs places by the noise itself, so that it sees the unclamped output.
-            places = self._remapped(drawn.x, drawn.y, plane)
+            places = self._remapped(drawn.x, drawn.y, plane, prior)
         moved = traces.select(drawn.kept)
         known = drawn.number[drawn.kept]
         noisy = replace(
@@ -213,10 +222,10 @@ class PlanarLaplace(TraceMethod):
         return chosen[key], self.draws
 
     def _remapped(
-        self, x: NDArray[np.int64], y: NDArray[np.int64], plane: Plane
+        self, x: NDArray[np.int64], y: NDArray[np.int64], plane: Plane, prior: Prior
     ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """Outputs moved to the cell of the prior with the least mean distance to the true one."""
-        places, weights = read_prior(str(self.prior), plane)
+        places, weights = prior
         metres = places * plane.step
         apart = np.sqrt(((metres[:, None] - metres[None]) ** 2).sum(axis=2))
         packed = np.stack([x, y], axis=1)
@@ -264,7 +273,7 @@ class PlanarLaplace(TraceMethod):
         return found
 
 
-def read_prior(path: str, plane: Plane) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def read_prior(path: str, plane: Plane) -> Prior:
     """The cells of a public prior, and their weights: a table of latitude, longitude, weight.
 
     Raises:
@@ -280,6 +289,29 @@ def read_prior(path: str, plane: Plane) -> tuple[NDArray[np.float64], NDArray[np
     )
     weights = check_prior(frame["weight"].cast(float).to_numpy(), frame.height)
     return np.stack([x, y], axis=1).astype(np.float64), weights
+
+
+def check_not_measured(
+    traces: Traces, places: NDArray[np.float64], weights: NDArray[np.float64]
+) -> None:
+    """Refuse a prior whose weights are the shares of these very points.
+
+    A prior that was measured in another way on the same data is not noticed: that it is public
+    stays an assumption of the promise.
+
+    Raises:
+        PrivacyError: CEL-J008 the prior was measured on these points.
+    """
+    from scipy.spatial import cKDTree  # slow to load, and few ask for a prior
+
+    if np.ptp(weights) < SAME_SHARE:
+        return  # all cells alike say nothing about anybody
+    nearest = cKDTree(places).query(np.stack([traces.x, traces.y], axis=1))[1]
+    visits = np.unique(nearest * np.int64(traces.people) + traces.person) // traces.people
+    for counted in (nearest, visits):
+        shares = np.bincount(counted, minlength=len(places)) / len(counted)
+        if np.abs(shares - weights).max() < SAME_SHARE:
+            raise PrivacyError("CEL-J008.measured")
 
 
 def _sorted(noisy: Traces, moved: Traces, period: str) -> Any:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
@@ -12,8 +14,9 @@ from celosia.logs import Fields, Log, LogDeclaration, log_of, publish
 from celosia.logs.fields.times import floor_times, parse_times, sessions
 
 DECLARATION = LogDeclaration(
-    person="user", time="when", text="query", url="clicked", ip="ip", agent="ua", session="sid"
-)
+    person="user", time="when", text="query", url="clicked", ip="ip", agent="ua", session="sid",
+    damaged="drop",
+)  # fmt: skip
 
 
 def small_log(**changes: object) -> Log:
@@ -44,6 +47,20 @@ def test_the_default_drops_persons_and_sessions_and_coarsens_the_rest() -> None:
     assert set(made["clicked"].drop_nulls()) == {"https://example.org"}
     assert set(made["ip"].drop_nulls()) == {"192.0.2.0/24", "2001:db8::/48"}
     assert set(made["ua"]) == {"other"}  # no family is used by five persons
+
+
+def test_values_that_cannot_be_read_are_refused_with_their_row_or_emptied_and_counted() -> None:
+    log = small_log(when=pl.Series(["2026-09-01T10:05:00Z", "x", "", "y"]))
+    assert publish(log, rng=Seeded(1), assess=False).methods[0].facts == {
+        "times_unread": 2,
+        "ip_unread": 1,
+    }
+    strict = replace(DECLARATION, damaged="refuse")
+    with pytest.raises(InputError, match=r"2 times cannot be read \(first at row 2\)") as caught:
+        publish(replace(log, declaration=strict))
+    assert caught.value.code == "CEL-U014"
+    with pytest.raises(InputError, match=r"1 IP address cannot be read \(first at row 4\)"):
+        publish(replace(small_log(), declaration=strict))
 
 
 def test_columns_that_are_not_declared_are_never_published() -> None:

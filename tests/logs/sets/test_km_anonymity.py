@@ -147,7 +147,7 @@ def test_the_kernel_finds_the_rare_sets_that_plain_counting_finds(seed: int, siz
 
 def test_bits_of_a_node_are_the_transactions_below_it() -> None:
     data, tree, _, _ = random_case(5)
-    leaf_of = tree.leaf_places(data.labels)
+    leaf_of = tree.leaf_places(data)
     bits = _kernels.node_bits(data.offsets, data.items, leaf_of, tree.parents, 1)
     for node in range(len(tree.labels)):
         below = {leaf for leaf in range(tree.leaves) if node in tree.chain(leaf)}

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -32,23 +32,39 @@ class LogInput:
         typer.Option(help="What the columns are (TOML); an access log needs none."),
     ] = None
 
+    damaged: Annotated[
+        Literal["refuse", "drop"] | None,
+        typer.Option(
+            help="Whether a log is refused that has broken bytes, records without a person or a "
+            "query, or addresses that cannot be read. Default: as declared, else refuse."
+        ),
+    ] = None
+
     def declaration(self, path: Path) -> LogDeclaration:
         """What is declared of the file."""
+        from celosia.frames.formats import check_readable
         from celosia.logs.readers import declaration_of
 
-        return declaration_of(self.declare, path)
+        check_readable(path)
+        found = declaration_of(self.declare, path)
+        return found if self.damaged is None else replace(found, damaged=self.damaged)
 
     def read(self, path: Path) -> Log:
         """The log of a file."""
         from celosia.logs import read
 
-        return read(path, self.declare)
+        return read(path, self.declaration(path))
 
     def read_sets(self, path: Path) -> Transactions:
         """The transactions of a file."""
-        from celosia.logs import read_sets
+        from celosia.logs import LogDeclaration, read_sets
 
-        return read_sets(path, self.declare)
+        found = LogDeclaration(layout="baskets")
+        if self.declare is not None:
+            found = LogDeclaration.load(self.declare)
+        if self.damaged is not None:
+            found = replace(found, damaged=self.damaged)
+        return read_sets(path, found)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -191,7 +191,7 @@ def _publish_file(
         path,
         outputs.output,
         methods,
-        declare=given.declare,
+        declare=given.declaration(path),
         overwrite=outputs.overwrite,
         rng=source(seed),
         progress=progress,

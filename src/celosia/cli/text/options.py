@@ -47,7 +47,7 @@ Seed = Annotated[
 def show_found(found: FoundTexts) -> None:
     """Print findings by kind."""
     from celosia.assess.recognisers import ROLES
-    from celosia.texts.labels import KIND_LABELS, ROLE_LABELS
+    from celosia.texts.labels import KIND_LABELS, LEFT_OUT_LABELS, ROLE_LABELS
 
     rows = [
         [
@@ -62,3 +62,9 @@ def show_found(found: FoundTexts) -> None:
         [say("texts.report.kind"), say("texts.report.role"), say("texts.report.findings")],
         rows,
     )
+    if found.left_out:
+        console.show_table(
+            say("texts.report.left_out"),
+            [say("texts.report.what"), say("texts.report.count")],
+            [[str(LEFT_OUT_LABELS[what]), f"{count:,}"] for what, count in found.left_out.items()],
+        )

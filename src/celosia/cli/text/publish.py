@@ -102,6 +102,7 @@ def find(
             "persons": found.collection.persons,
             "findings": found.counts(),
             "to_review": len(found.to_review()),
+            "left_out": dict(found.left_out),
         },
         lambda: show_found(found),
         say(

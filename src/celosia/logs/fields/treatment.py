@@ -18,6 +18,7 @@ from celosia.core.progress import Progress, Step, silent
 from celosia.core.pseudonyms.crypto_pan import KEY_BYTES, CryptoPan
 from celosia.core.randomness import Source
 from celosia.logs.arrays import people_per_item
+from celosia.logs.damage import Damage
 from celosia.logs.fields import addresses, agents, urls
 from celosia.logs.fields.times import floor_times, parse_times, periods, sessions
 from celosia.logs.log import Log
@@ -49,7 +50,7 @@ class _Context(NamedTuple):
     people: NDArray[np.int32] | None
     rng: Source
     pan: CryptoPan | None
-    facts: dict[str, Any]
+    damage: Damage
 
 
 class TreatedFields(NamedTuple):
@@ -58,8 +59,8 @@ class TreatedFields(NamedTuple):
     columns: dict[str, pl.Series]
     hidden: frozenset[str]
     """Columns that are not published."""
-    facts: dict[str, int]
-    """How many values could not be read, by the role."""
+    damage: Damage
+    """The values that could not be read, by the role."""
 
 
 def _names(value: Any) -> tuple[str, ...]:
@@ -122,11 +123,13 @@ class Fields(LogMethod):
 
         Raises:
             InputError: CEL-U020, CEL-U021 as `parse_times` says; CEL-U022 pseudonyms by period
-                without times; CEL-I070 cryptography is not installed.
+                without times; CEL-U014 an address or a time cannot be read and is not to be
+                dropped; CEL-I070 cryptography is not installed.
         """
         progress(Step(self.method_name, 0))
         people = _people(log)
         made = self.treat(log, people, self.key(rng), rng=rng)
+        made.damage.check(log.declaration.damaged)
         frame = log.frame.with_columns(list(made.columns.values()))
         time = made.columns.get(log.declaration.columns.get("time", ""))
         order = order_within(time, frame.height, rng)
@@ -137,14 +140,20 @@ class Fields(LogMethod):
             hidden=made.hidden,
             units=None if units is None else units[order],
         )
-        return MethodResult(data=treated, facts=made.facts)
+        return MethodResult(data=treated, facts=made.damage.counts)
 
     def key(self, rng: Source) -> CryptoPan | None:
         """The key of addresses, for one release alone: nobody holds it, so nobody can decrypt."""
         return CryptoPan(rng.raw(KEY_BYTES)) if self.ip == "prefix-preserving" else None
 
     def treat(
-        self, log: Log, people: NDArray[np.int32] | None, pan: CryptoPan | None, *, rng: Source
+        self,
+        log: Log,
+        people: NDArray[np.int32] | None,
+        pan: CryptoPan | None,
+        *,
+        rng: Source,
+        damage: Damage | None = None,
     ) -> TreatedFields:
         """The declared columns as they may be published, in the order of the log.
 
@@ -153,25 +162,26 @@ class Fields(LogMethod):
             people: the person of each; None where there are none.
             pan: the key of addresses that stay alike in their beginnings.
             rng: where pseudonyms are drawn from.
+            damage: what could not be read in earlier blocks, which is added to.
         """
         columns = log.declaration.columns
-        facts: dict[str, int] = {}
+        damage = Damage() if damage is None else damage
         moments = None
         if "time" in columns:
             moments = parse_times(log.column("time"), log.declaration)
-            facts["times_unread"] = int(moments.null_count() - log.column("time").null_count())
+            damage.add("times_unread", moments.is_null() & _is_given(log.column("time")))
         new: dict[str, pl.Series] = {}
         hidden = set(log.hidden)
         for role, name in columns.items():
             if role == "text" or (role == "person" and name in _others(columns)):
                 continue  # an address that is also the person is treated as an address
-            made = self._treated(role, _Context(log, moments, people, rng, pan, facts))
+            made = self._treated(role, _Context(log, moments, people, rng, pan, damage))
             if made is None:
                 hidden.add(name)
             else:
                 new[name] = made.alias(name)
-        facts = {name: count for name, count in facts.items() if count}
-        return TreatedFields(new, frozenset(hidden), facts)
+        damage.before += log.records
+        return TreatedFields(new, frozenset(hidden), damage)
 
     def _treated(self, role: str, context: _Context) -> pl.Series | None:
         """The new column of a role; None where it is not published."""
@@ -194,7 +204,7 @@ class Fields(LogMethod):
             made = self._agents(texts, context.people)
         else:
             made = _each(texts, self._url_rule(how))
-        context.facts[f"{role}_unread"] = int(made.null_count() - column.null_count())
+        context.damage.add(f"{role}_unread", made.is_null() & _is_given(texts))
         return made
 
     def _addresses(self, texts: pl.Series, pan: CryptoPan | None) -> pl.Series:
@@ -250,6 +260,14 @@ def _networks(path: str) -> addresses.NetworkTable:
 def _people(log: Log) -> NDArray[np.int32] | None:
     has_people = log.declaration.unit == "person" and log.declaration.person is not None
     return log.people if has_people else None
+
+
+def _is_given(column: pl.Series) -> pl.Series:
+    """Where a column has a value: not missing, and not an empty text."""
+    is_there = column.is_not_null()
+    if column.dtype == pl.String:
+        is_there &= (column.str.strip_chars() != "").fill_null(value=False)
+    return is_there
 
 
 def _others(columns: dict[str, str]) -> set[str]:

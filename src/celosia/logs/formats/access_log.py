@@ -6,13 +6,13 @@ Lines that do not fit are counted by the reason and never repeated in a message.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
 import polars as pl
 
 from celosia.frames.formats import open_bytes
+from celosia.logs.damage import Damage
 
 COLUMNS = ("ip", "identity", "user", "time", "method", "url", "protocol", "status", "bytes",
            "referrer", "agent")  # fmt: skip
@@ -28,29 +28,17 @@ _END = "\x1f"
 """A separator that no line has; one that has it is damaged, and counted."""
 
 
-@dataclass(slots=True)
-class LineCounts:
-    """How many lines became no record, and why."""
-
-    counts: dict[str, int] = field(default_factory=dict)
-
-    def add(self, reason: str, count: int) -> None:
-        """Count some more."""
-        if count:
-            self.counts[reason] = self.counts.get(reason, 0) + count
-
-
 def looks_like_access_log(head: str) -> bool:
     """Whether most of the first lines are those of an access log."""
     lines = pl.Series([line for line in head.splitlines()[:20] if line.strip()], dtype=pl.String)
     return bool(len(lines)) and int(lines.str.contains(LINE).sum()) * 2 > len(lines)
 
 
-def read_blocks(path: Path, counts: LineCounts, *, block: int = BLOCK) -> Iterator[pl.DataFrame]:
+def read_blocks(path: Path, damage: Damage, *, block: int = BLOCK) -> Iterator[pl.DataFrame]:
     """The records of an access log in frames, in memory that does not grow with the file."""
     with open_bytes(path) as stream:
         for part in _whole_lines(stream, block):
-            yield parse_lines(_lines(part), counts)
+            yield parse_lines(_lines(part), damage)
 
 
 def _whole_lines(stream: IO[bytes], block: int) -> Iterator[bytes]:
@@ -78,17 +66,17 @@ def _lines(part: bytes) -> pl.Series:
     return frame.get_column("line")
 
 
-def parse_lines(lines: pl.Series, counts: LineCounts) -> pl.DataFrame:
+def parse_lines(lines: pl.Series, damage: Damage) -> pl.DataFrame:
     """The records of some lines."""
-    lines = lines.filter(lines.is_not_null() & (lines.str.len_bytes() > 0))
-    is_damaged = lines.str.contains("[\x00�]")
-    counts.add("bad_encoding", int(is_damaged.sum()))
-    lines = lines.filter(~is_damaged)
+    is_damaged = lines.str.contains("[\x00�]").fill_null(value=False)
+    damage.add("bad_encoding", is_damaged)
+    damage.before += len(lines)
+    lines = lines.filter(lines.is_not_null() & (lines.str.len_bytes() > 0) & ~is_damaged)
     found = lines.str.extract_groups(LINE).struct.unnest()
     found.columns = ["ip", "identity", "user", "time", "request", "status", "bytes", "referrer",
                      "agent"]  # fmt: skip
     is_parsed = found.get_column("ip").is_not_null()
-    counts.add("no_access_log_line", int((~is_parsed).sum()))
+    damage.add("no_access_log_line", ~is_parsed)
     found = found.filter(is_parsed)
     request = found.get_column("request").str.extract_groups(_REQUEST).struct.unnest()
     request.columns = ["method", "url", "protocol"]
@@ -105,7 +93,7 @@ def parse_lines(lines: pl.Series, counts: LineCounts) -> pl.DataFrame:
         .with_columns(request)
     )
     is_sound = found.get_column("url").is_not_null()
-    counts.add("bad_request", int((~is_sound).sum()))
+    damage.add("bad_request", ~is_sound)
     has_time = found.get_column("time").is_not_null()
-    counts.add("bad_time", int((is_sound & ~has_time).sum()))
+    damage.add("bad_time", is_sound & ~has_time)
     return found.filter(is_sound & has_time).select(COLUMNS)

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
+from celosia.logs.sets.transactions import Transactions
 from celosia.tables.hierarchies import Hierarchy
 
 LARGEST_FAN_OUT = 8
@@ -114,21 +115,26 @@ class ItemTree:
             found.append(above)
         return found
 
-    def leaf_places(self, labels: Sequence[str]) -> NDArray[np.int32]:
-        """The leaf of each item.
+    def leaf_places(
+        self, data: Transactions, items: NDArray[np.integer] | None = None
+    ) -> NDArray[np.int32]:
+        """The leaf of each item of some transactions, or of those that are named.
 
         Raises:
             InputError: CEL-U031 items are not in the hierarchy; CEL-U032 items are inner nodes.
         """
         leaf = {label: place for place, label in enumerate(self.labels[: self.leaves])}
         inner = set(self.labels[self.leaves :])
-        above = sum(label in inner for label in labels)
-        if above:
-            raise InputError("CEL-U032", count=above)
-        missing = sum(label not in leaf for label in labels)
-        if missing:
-            raise InputError("CEL-U031", count=missing)
-        return np.array([leaf[label] for label in labels], dtype=np.int32)
+        chosen = np.arange(len(data.labels)) if items is None else items
+        names = [data.labels[item] for item in chosen.tolist()]
+        for code, is_wrong in (
+            ("CEL-U032", [name in inner for name in names]),
+            ("CEL-U031", [name not in leaf for name in names]),
+        ):
+            if any(is_wrong):
+                first = data.first_with(chosen[is_wrong])
+                raise InputError(code, count=sum(is_wrong), first=first)
+        return np.array([leaf[name] for name in names], dtype=np.int32)
 
     def narrow(self, most: int = LARGEST_FAN_OUT) -> ItemTree:
         """The same tree with inner nodes put in where a node has more than `most` children.

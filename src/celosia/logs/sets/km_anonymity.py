@@ -76,7 +76,7 @@ class KmAnonymity(SetMethod[Transactions]):
         """
         tree = check_tree(context)
         check_count(data, self.k)
-        leaf_of = tree.leaf_places(data.labels)
+        leaf_of = tree.leaf_places(data)
         groups = [np.arange(data.count)]
         if self.search == "local":
             groups = similar_parts(data, tree, leaf_of, parts=min(self.parts, data.count // self.k))

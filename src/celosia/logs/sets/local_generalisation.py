@@ -48,7 +48,7 @@ class LocalGeneralisation(SetMethod[Transactions]):
         """
         check_count(data, self.k)
         tree = check_tree(context).narrow()
-        leaf_of = tree.leaf_places(data.labels)
+        leaf_of = tree.leaf_places(data)
         groups = _Splitter(data, tree, leaf_of, self.k).groups(context.progress)
         owners = np.concatenate([np.repeat(group.members, len(group.nodes)) for group in groups])
         nodes = np.concatenate(

@@ -66,7 +66,7 @@ class _Cut:
         is_public = np.ones(len(data.labels), dtype=bool)
         is_public[secrets] = False
         self.public = np.flatnonzero(is_public)
-        self.leaves = self.tree.leaf_places([data.labels[one] for one in self.public.tolist()])
+        self.leaves = self.tree.leaf_places(data, self.public)
         self.chains = [set(self.tree.chain(leaf)) for leaf in self.leaves.tolist()]
         self.number = np.full(len(data.labels), -1, dtype=np.int64)
         self.number[secrets] = self.secrets

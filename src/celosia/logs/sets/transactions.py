@@ -80,6 +80,11 @@ class Transactions:
         """How many transactions have each item."""
         return np.bincount(self.items, minlength=len(self.labels))
 
+    def first_with(self, items: NDArray[np.integer]) -> int:
+        """The number of the first transaction, from 1, that has one of the items."""
+        place = int(np.isin(self.items, items).argmax())
+        return int(np.searchsorted(self.offsets, place, side="right"))
+
     def sets(self) -> list[tuple[str, ...]]:
         """The transactions as labels."""
         return [tuple(self.labels[item] for item in each) for each in self.rows()]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from itertools import accumulate
+from itertools import accumulate, compress, count
 from typing import Generic, TypeVar
+
+import numpy as np
 
 from celosia.assess.recognisers.identifiers import folded
 from celosia.assess.recognisers.places import Places
@@ -46,7 +47,7 @@ class Words:
         """The places among the words of those that make detectors look closer, by detector."""
         found: dict[Group, list[int]] = defaultdict(list)
         known = triggers()
-        for at in [at for at, word in enumerate(self.words) if word in known]:
+        for at in compress(count(), map(known.__contains__, self.words)):
             for group in known[self.words[at]]:
                 found[group].append(at)
         return found
@@ -88,8 +89,11 @@ def is_first(text: str, start: int) -> bool:
     return not before or before[-1] in ".!?\n:;•|"
 
 
-_PLAIN_WORD = re.compile("([a-z0-9]+(?:'[a-z0-9]+)?)")
-"""The same as `WORD` for plain letters in lower case; three times as fast."""
+_BLANK, _APOSTROPHE = b" '"
+_PLAIN = bytes(
+    ord(mark.lower()) if mark.isalnum() else _BLANK for mark in map(chr, range(128))
+).ljust(256, b" ")
+"""Letters and digits of ASCII in lower case; blanks for all else."""
 
 
 def words_of(text: str) -> Words:
@@ -98,11 +102,39 @@ def words_of(text: str) -> Words:
     >>> words_of("Ana came.").words
     ['ana', 'came']
     """
-    is_plain = text.isascii()
-    pieces = _PLAIN_WORD.split(text.lower()) if is_plain else WORD.split(text)
-    words = pieces[1::2]
+    if text.isascii():
+        return _plain_words(text)
+    pieces = WORD.split(text)
     ends = list(accumulate(map(len, pieces)))
-    return Words(text, words if is_plain else list(map(folded, words)), ends[:-1:2], ends[1::2])
+    return Words(text, list(map(folded, pieces[1::2])), ends[:-1:2], ends[1::2])
+
+
+def _plain_words(text: str) -> Words:
+    """The words of a text in ASCII: what `WORD` finds, four times as fast."""
+    raw = text.encode("ascii")
+    plain = raw.translate(_PLAIN)
+    if _APOSTROPHE in raw:
+        plain = _with_apostrophes(raw, plain)
+    # A word begins and ends where a blank stands beside none; blanks stand around the text.
+    is_blank = np.frombuffer(b" " + plain + b" ", dtype=np.uint8) == _BLANK
+    edges = np.flatnonzero(is_blank[1:] != is_blank[:-1]).tolist()
+    return Words(text, plain.decode("ascii").split(), edges[::2], edges[1::2])
+
+
+def _with_apostrophes(raw: bytes, plain: bytes) -> bytes:
+    """The apostrophes put back that join two parts to one word: of "a'b'c" the first alone."""
+    joined = bytearray(plain)
+    last = len(joined) - 1
+    at = raw.find(_APOSTROPHE)
+    while at >= 0:
+        if 0 < at < last and joined[at - 1] != _BLANK != joined[at + 1]:
+            start = at
+            while start and joined[start - 1] not in (_BLANK, _APOSTROPHE):
+                start -= 1
+            if start < at and not (start and joined[start - 1] == _APOSTROPHE):
+                joined[at] = _APOSTROPHE
+        at = raw.find(_APOSTROPHE, at + 1)
+    return bytes(joined)
 
 
 class TermList(Generic[Value]):

@@ -8,6 +8,7 @@ form, no attachment. Pages without text are images and are refused.
 from __future__ import annotations
 
 import io
+import logging
 import textwrap
 import unicodedata
 from collections import Counter
@@ -67,6 +68,8 @@ def _reader(content: bytes) -> Any:
         from pypdf import PdfReader
     except ImportError:
         raise EngineError("CEL-N004", name="pypdf") from None
+    # It writes what it finds odd to a log, which may name parts of the file.
+    logging.getLogger("pypdf").disabled = True
     return PdfReader(io.BytesIO(content))
 
 
