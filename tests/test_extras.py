@@ -14,6 +14,7 @@ from celosia.accounting.ledger.store import Store
 from celosia.assess.utility import GradientBoosting
 from celosia.collect.collector.service import serve as collect
 from celosia.core.pseudonyms.crypto_pan import CryptoPan
+from celosia.core.report import Document
 from celosia.core.signatures import make_key
 from celosia.datasets import city
 from celosia.engines.postgres import PostgresEngine
@@ -57,6 +58,7 @@ USES: list[tuple[str, str, str, Callable[[], object]]] = [
     ("rdf", "pyoxigraph", "CEL-Q229", lambda: asked_frequency(frozenset(), "?v")),
     ("rdf", "rdflib", "CEL-Q229", lambda: parse("SELECT (COUNT(*) AS ?n) WHERE { ?s ?p ?o }")),
     ("rdf,service", "httpx", "CEL-Q229", _check_client),
+    ("reports", "fpdf", "CEL-I082", lambda: Document("", "", ()).pdf()),
     ("service", "httpx", "CEL-Q170", lambda: Client("https://vault.example", "token")),
     ("service", "uvicorn", "CEL-Q170", lambda: serve("policy.toml")),
     ("service", "uvicorn", "CEL-R083", lambda: collect("protocol.toml", folder="f")),

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
+from pypdf import PdfReader
 from tests.cli.running import Run
 
 from celosia import KAnonymity, datasets, tables
@@ -112,3 +114,35 @@ def test_the_commands_make_a_key_sign_and_verify(run: Run, released: Path) -> No
     other.complains("CEL-I081", 1)
     signatures.signature_path(released).unlink()
     assert "not signed" in run("--language", "en", "verify", str(released)).out
+
+
+def test_the_report_tells_fingerprint_signature_and_attacks(released: Path) -> None:
+    release = tables.TableRelease.load(released)
+    report = released.with_name("report.html")
+    sha256 = json.loads(certificate_path(released).read_text("utf-8"))["data"]["sha256"]
+    page = release.report(report, data=released).read_text("utf-8")
+    assert sha256 in page
+    assert "not signed when this report was written" in page
+    assert "Homogeneity, disease" in page
+    signatures.sign(released, key(released))
+    page = release.report(report, data=released).read_text("utf-8")
+    assert str(signatures.signed_by(released)) in page
+    paper = certificate_path(released)
+    paper.write_text(paper.read_text().replace("3-anonymity", "9-anonymity"))
+    page = release.report(report, data=released).read_text("utf-8")
+    assert "the signature beside it is of another certificate" in page
+
+
+def test_a_command_writes_a_pdf_where_the_name_ends_so(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    datasets.examples.patients().select("age", "disease").write_csv("people.csv")
+    asked = ["people.csv", "-q", "age", "--sensitive", "disease", "--k", "3", "-o", "safe.csv"]
+    assert run("publish", *asked, "--report", "report.pdf").code == 0
+    text = " ".join(page.extract_text() for page in PdfReader("report.pdf").pages)
+    assert "The file and its signature" in text
+    monkeypatch.setitem(sys.modules, "fpdf", None)
+    refused = run("publish", *asked, "--overwrite", "--report", "other.pdf")
+    assert "CEL-I082" in refused.err
+    assert not Path("other.pdf").exists()

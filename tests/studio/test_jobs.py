@@ -122,6 +122,14 @@ def test_whoever_asks_for_little_goes_before_who_asks_for_much(jobs: Jobs) -> No
         ended(each)
 
 
+def test_a_job_that_is_not_listed_is_forgotten_when_the_next_one_comes(jobs: Jobs) -> None:
+    first = jobs.submit("eve", "estimate", task(work.add, left=1, right=1), listed=False)
+    ended(first)
+    second = jobs.submit("eve", "run", task(work.add, left=1, right=2))
+    ended(second)
+    assert jobs.of("eve") == [second]
+
+
 def test_nobody_sees_the_jobs_of_another(jobs: Jobs) -> None:
     job = ended(jobs.submit("ana", "adding", task(work.add, left=1, right=1)))
     assert jobs.find("ana", job.id) is job

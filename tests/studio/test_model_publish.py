@@ -25,6 +25,7 @@ from celosia.studio.publish import (
     PublishForm,
     arguments,
     command_text,
+    estimates,
     models,
     publish_options,
     python_text,
@@ -421,6 +422,32 @@ def test_an_identifier_in_several_records_is_suggested_as_the_person() -> None:
     assert schema(by_record).unit == "record"
     other = form.with_column("email", role="sensitive")
     assert schema(other).unit is None
+
+
+def test_an_estimate_is_what_a_run_comes_to(work: Work) -> None:
+    silent = JobProgress(lambda event: None)
+    read_sample(silent, folder=str(work.folder), name="patients")
+    form = PublishForm.load(work)
+    found = estimates.estimate(silent, folder=str(work.folder), form=form.as_dict())
+    release = tables.publish(
+        pl.read_parquet(work.path("data.parquet")),
+        schema(form),
+        tables.models.KAnonymity(int(form.models[0]["k"])),
+        suppression=form.suppression,
+    )
+    assert found == estimates.facts(release, rows=form.rows)
+    assert found["looked_at"] == found["rows"] == form.rows
+
+
+def test_an_estimate_of_a_large_table_looks_at_a_sample(
+    work: Work, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    silent = JobProgress(lambda event: None)
+    read_sample(silent, folder=str(work.folder), name="patients")
+    monkeypatch.setattr(estimates, "ROWS", 6)
+    form = PublishForm.load(work)
+    found = estimates.estimate(silent, folder=str(work.folder), form=form.as_dict())
+    assert (found["looked_at"], found["rows"]) == (6, form.rows)
 
 
 def test_a_warning_about_an_upload_calls_it_as_the_visitor_does(tmp_path: Path) -> None:

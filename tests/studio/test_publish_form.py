@@ -67,6 +67,7 @@ def test_a_file_is_brought_and_all_is_chosen_up_to_the_run(both_languages: Visit
     bring(page, "gente.csv", PEOPLE)
     address = to_columns(page)
     _choose_roles(page)
+    _follow_the_rail(page)
     visit.picture("columns")
     assert visit.fits_a_phone()
     page.goto(f"{address}?step=hierarchies&column=1")
@@ -96,6 +97,23 @@ def _choose_roles(page: Page) -> None:
     role(page, 2, 1)
     expect(figures).to_contain_text("60 (100")
     role(page, 3, 2)
+
+
+def _follow_the_rail(page: Page) -> None:
+    """Figures of risk and use follow a change of role, and each says what it is."""
+    figures = page.locator("[data-test=rail] .celosia-rail-part:not(.faded)")
+    with_city = figures.inner_text()
+    role(page, 2, 3)
+    expect(figures).not_to_have_text(with_city, use_inner_text=True)
+    role(page, 2, 1)
+    expect(figures).to_have_text(with_city, use_inner_text=True)
+    names = figures.locator(".name").count()
+    assert figures.locator(".celosia-help").count() == names == 5
+    figures.locator(".celosia-help").first.click()
+    meaning = page.locator(".celosia-meaning")
+    expect(meaning.locator("math")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(meaning).to_have_count(0)
 
 
 def _edit_intervals(page: Page) -> None:

@@ -46,6 +46,7 @@ SENTENCES: dict[str, tuple[int, ...]] = {
     "figure": (0, 2),
     "Technique": (1, 3),
     "Word": (0, 1),
+    "Meaning": (0, 1),
     "WorkStep": (1,),
 } | dict.fromkeys(("heading", "lead", "main_heading", "notice", "paragraph", "quiet"), (0,))
 """Calls with sentences, and where in them: the title of a page is its second argument."""

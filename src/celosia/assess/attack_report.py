@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from celosia.assess.attacks import Attack
 from celosia.assess.labels import label
 from celosia.core import figures, report
-from celosia.core.messages import say
+from celosia.core.messages import capital, number, say
 
 
 def document(attacks: Sequence[Attack], *, rows: int) -> report.Document:
@@ -20,12 +20,12 @@ def document(attacks: Sequence[Attack], *, rows: int) -> report.Document:
         report.KeyFigure(say("assess.report.attacks_run"), f"{len(attacks)}"),
         report.KeyFigure(
             say("assess.report.most_exposed"),
-            f"{worst.share:.1%}",
+            number(worst.share, ".1%"),
             say("assess.report.people", name=_name(worst), people=worst.exposed_people),
         ),
         report.KeyFigure(
             say("assess.report.greatest_confidence"),
-            f"{max(attack.greatest for attack in attacks):.1%}",
+            number(max(attack.greatest for attack in attacks), ".1%"),
             say("assess.report.greatest_note"),
         ),
     ]
@@ -45,7 +45,7 @@ def document(attacks: Sequence[Attack], *, rows: int) -> report.Document:
                 horizontal=True,
             ),
             say("assess.report.who_exposed"),
-            "; ".join(f"{_name(attack)} {attack.share:.1%}" for attack in attacks) + ".",
+            "; ".join(f"{_name(each)} {number(each.share, '.1%')}" for each in attacks) + ".",
         )
     )
     for attack in attacks:
@@ -55,6 +55,28 @@ def document(attacks: Sequence[Attack], *, rows: int) -> report.Document:
         say("assess.report.released_records", rows=rows),
         tuple(blocks),
     )
+
+
+def tried_blocks(attacks: Sequence[Attack] | None) -> list[report.Block]:
+    """The section of a release's report: which attacks were tried on it, and what they found.
+
+    Args:
+        attacks: those tried; None where the table is too large or not in memory.
+    """
+    blocks: list[report.Block] = [report.Heading(say("assess.report.tried"))]
+    if not attacks:
+        reason = "assess.report.tried_none" if attacks is None else "assess.report.tried_nothing"
+        return [*blocks, report.Paragraph(say(reason))]
+    prevented = dict.fromkeys((str(each.name), capital(f"{each.mitigation}.")) for each in attacks)
+    return [
+        *blocks,
+        report.Paragraph(say("assess.report.tried_words")),
+        _table(attacks),
+        report.Details(
+            say("assess.report.prevent"),
+            [report.Facts([(capital(name), words) for name, words in prevented])],
+        ),
+    ]
 
 
 def _name(attack: Attack) -> str:
@@ -74,13 +96,13 @@ def _table(attacks: Sequence[Attack]) -> report.Table:
         ],
         [
             [
-                _name(attack),
+                capital(_name(attack)),
                 attack.people,
                 attack.exposed_people,
-                f"{attack.share:.2%}",
-                f"{attack.average:.2%}",
-                f"{attack.greatest:.2%}",
-                "" if attack.greatest_gain is None else f"{attack.greatest_gain:.2%}",
+                number(attack.share, ".2%"),
+                number(attack.average, ".2%"),
+                number(attack.greatest, ".2%"),
+                "" if attack.greatest_gain is None else number(attack.greatest_gain, ".2%"),
             ]
             for attack in attacks
         ],
@@ -93,23 +115,18 @@ def _one(attack: Attack) -> list[report.Block]:
     figures_told = [
         (
             str(label(name)).replace("_", " ").capitalize(),
-            say("assess.report.none") if value is None else f"{value:,.6g}",
+            say("assess.report.none") if value is None else number(value, ",.6g"),
         )
         for name, value in attack.facts.items()
     ]
     return [
-        report.Heading(_capital(_name(attack)), level=3),
-        report.Paragraph(_capital(f"{attack}.")),
+        report.Heading(capital(_name(attack)), level=3),
+        report.Paragraph(capital(f"{attack}.")),
         report.Facts(
             [
-                (say("assess.report.attacker"), _capital(f"{attack.assumption}.")),
-                (say("assess.report.prevent"), _capital(f"{attack.mitigation}.")),
+                (say("assess.report.attacker"), capital(f"{attack.assumption}.")),
+                (say("assess.report.prevent"), capital(f"{attack.mitigation}.")),
                 *figures_told,
             ]
         ),
     ]
-
-
-def _capital(text: str) -> str:
-    # Not `capitalize`, which would also change the name of a column.
-    return text[:1].upper() + text[1:]

@@ -194,7 +194,8 @@ class ReportOutputs(Outputs):
 
     def write_report(self, document: Callable[[], Document]) -> None:
         """Write the report, if it is wanted."""
-        self.write_text(self.report, lambda: document().html())
+        if self.report is not None:
+            document().write(self.report, overwrite=self.overwrite)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -261,7 +262,7 @@ class ReleaseOutputs(Outputs):
                 `console.FILES`.
         """
         if self.report is not None:
-            release.report(self.report, overwrite=self.overwrite)
+            release.report(self.report, overwrite=self.overwrite, data=self.output)
         show_warnings(release, warns=warns)
         if self.as_json:
             console.show_json((facts or release.certificate)())
@@ -437,6 +438,10 @@ def check_outputs(
         if path.resolve() in read:
             raise InputError("CEL-I007.output", output=_called(name), path=str(path))
         check_writable(path, overwrite=overwrite)
+        if name == "report" and path.suffix.lower() == ".pdf":
+            from celosia.core.report import check_report_format
+
+            check_report_format(path)
         other = taken.setdefault(path.resolve(), name)
         if other != name:
             raise InputError(

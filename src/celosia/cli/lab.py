@@ -60,7 +60,7 @@ def run(
     name: Annotated[str, typer.Argument(help="A name that `celosia lab list` shows.")],
     outputs: FileOutputs,
     report: Annotated[
-        Path | None, "Write a report, with figures where the study has some (one HTML file)."
+        Path | None, "Write a report, with figures where the study has some (.html or .pdf)."
     ] = None,
     output: Annotated[Path | None, "--output -o", "Write all cells to a table."] = None,
     path: Annotated[
@@ -95,7 +95,9 @@ def run(
     with outputs.working(None) as progress:
         findings = study.run(path=path, triples=triples, progress=progress)
         outputs.write_table(output, findings.frame)
-        outputs.write_text(report, lambda: lab.document(study, findings, progress=progress).html())
+        if report is not None:
+            page = lab.document(study, findings, progress=progress)
+            page.write(report, overwrite=outputs.overwrite)
     if outputs.as_json:
         # The bare object, without the envelope of other commands, as benchmarks print theirs.
         typer.echo(json.dumps(findings.as_dict(), indent=2))

@@ -28,7 +28,7 @@ class MagnitudeOutputs(ReportOutputs):
 
     output: options.Output = None
     report: Annotated[
-        Path | None, "Write an audit for the data officer (one HTML file; do not publish it)."
+        Path | None, "Write an audit for the data officer (.html or .pdf; do not publish it)."
     ] = None
 
     def files(self) -> dict[str, Path | None]:

@@ -52,8 +52,8 @@ SamplingFraction = Annotated[
     float | None, "Share of the population that is in the table, such as 0.1."
 ]
 Output = Annotated[Path | None, "--output -o", "Output file; its suffix sets the format."]
-Report = Annotated[Path | None, "Write a report (one HTML file, opens offline)."]
-PrivateReport = Annotated[Path | None, "Write a report (one HTML file); do not publish it."]
+Report = Annotated[Path | None, "Write a report (one file, .html or .pdf)."]
+PrivateReport = Annotated[Path | None, "Write a report (.html or .pdf); do not publish it."]
 Plot = Annotated[Path | None, "Write the plot (SVG)."]
 EPSILON = "--epsilon -e"
 """The names of the option of every command that takes an epsilon."""

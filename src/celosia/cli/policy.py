@@ -364,7 +364,7 @@ def simulate(
                     vault.compare(request, runs=repeats, name=file.stem, progress=progress)
                 )
     if report is not None:
-        write_text(report, comparison_report.document(found).html(), overwrite)
+        comparison_report.document(found).write(report, overwrite=overwrite)
     if as_json:
         facts = {"simulation": True, "questions": [each.as_dict() for each in found]}
         console.show_json(facts)

@@ -270,8 +270,18 @@ def one_unit(unit: str) -> Message:
 
 def sentence(text: str) -> str:
     """The same words as a sentence: a capital first, a full stop last."""
+    shown = capital(text)
+    return shown if shown.endswith(".") else f"{shown}."
+
+
+def capital(text: str) -> str:
+    """The same words with a capital first; the rest, perhaps the name of a column, stays.
+
+    >>> capital("risk of zip-Code")
+    'Risk of zip-Code'
+    """
     shown = render(text)
-    return shown[:1].upper() + shown[1:] + ("" if shown.endswith(".") else ".")
+    return shown[:1].upper() + shown[1:]
 
 
 def joined(key: str, parts: Iterable[str]) -> str:

@@ -14,7 +14,7 @@ import platform
 import string
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import distribution
@@ -346,12 +346,25 @@ class Release(ABC):
             warnings=tuple(known.message(each) for each in facts["warnings"]),
         )
 
-    def report(self, path: str | Path, *, overwrite: bool = True) -> Path:
-        """Write the report as one HTML file that opens without a network."""
-        target = Path(path)
-        with replacing(target, overwrite=overwrite) as draft:
-            draft.write_text(self.document().html(), "utf-8")
-        return target
+    def report(
+        self, path: str | Path, *, overwrite: bool = True, data: str | Path | None = None
+    ) -> Path:
+        """Write the report as one file that opens without a network: .pdf, or HTML otherwise.
+
+        Args:
+            path: where the report goes.
+            overwrite: whether a file that is there may be replaced.
+            data: the saved data, whose fingerprint and signature the report then tells.
+        """
+        document = self.document() if data is None else self.document_of(Path(data))
+        return document.write(path, overwrite=overwrite)
+
+    def document_of(self, data: Path) -> Document:
+        """The report with the fingerprint of the saved data and the signature beside it."""
+        from celosia.core.release_report import file_blocks  # it builds on this module
+
+        document = self.document()
+        return replace(document, blocks=(*document.blocks, *file_blocks(data)))
 
 
 def certificate_path(path: Path) -> Path:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
+from celosia.core.errors import PrivacyError
 from celosia.core.messages import NO_NAMES, fact_name, number, say, sentence
-from celosia.core.release import Guarantee, Provenance
+from celosia.core.release import Guarantee, Provenance, certificate_path, read_certificate
 from celosia.core.report import Block, Details, Facts, Heading, Paragraph
 
 
@@ -46,6 +48,35 @@ def made_blocks(provenance: Provenance) -> list[Block]:
                 (say("reports.made.at"), provenance.created),
                 (say("reports.made.seed"), seed_text(provenance)),
                 (say("reports.made.versions"), versions),
+            ]
+        ),
+    ]
+
+
+def file_blocks(data: Path) -> list[Block]:
+    """The saved file with its fingerprint, and the signature of its certificate.
+
+    Nothing is said of data in a folder or in an engine, whose certificate lies elsewhere.
+    """
+    from celosia.core import signatures  # it builds on the release
+
+    if not (data.is_file() and certificate_path(data).is_file()):
+        return []
+    facts = read_certificate(data)
+    try:
+        signer = signatures.signed_by(data)
+        signature = say("reports.file.unsigned") if signer is None else signer
+    except PrivacyError:
+        signature = say("reports.file.outdated")
+    return [
+        Heading(say("reports.file.heading")),
+        Paragraph(say("reports.file.words")),
+        Facts(
+            [
+                (say("reports.file.name"), data.name),
+                (say("reports.file.fingerprint"), str(facts["data"]["sha256"])),
+                (say("reports.file.certificate"), certificate_path(data).name),
+                (say("reports.file.signature"), signature),
             ]
         ),
     ]

@@ -1,7 +1,8 @@
-"""A report as a value: blocks of text, numbers, tables and figures that become one HTML file.
+"""A report as a value: blocks of text, numbers, tables and figures that become one file.
 
-The file needs nothing else: no script, no font, no network. Every text is escaped, and a figure can
-only be an `Svg`, which has been checked, so a report is as safe to open as a photograph.
+It is HTML, or PDF where the name ends so (`core.report_pdf`). The file needs nothing else: no
+script, no font, no network. Every text is escaped, and a figure can only be an `Svg`, which has
+been checked, so a report is as safe to open as a photograph.
 """
 
 from __future__ import annotations
@@ -12,14 +13,18 @@ from dataclasses import dataclass, field
 from html import escape
 from importlib.metadata import version
 from importlib.resources import files
+from importlib.util import find_spec
+from pathlib import Path
 from string import Template
 from typing import Literal
 
+from celosia.core.errors import EngineError
 from celosia.core.figures.svg import Svg
+from celosia.core.files import replacing
 from celosia.core.messages import number, render, say
 
 _NUMBER = re.compile(r"[<>≤≥≈~]?\s*[-+\u2212]?\d[\d.,\s]*(\s*[%‰])?")
-_FORBIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+FORBIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 """Characters that may not stand in an HTML file: controls, and halves of a surrogate pair."""
 
 
@@ -29,7 +34,7 @@ def text(words: str) -> str:
     >>> text('<b title="x">')
     '&lt;b title=&quot;x&quot;&gt;'
     """
-    return escape(_FORBIDDEN.sub("\N{REPLACEMENT CHARACTER}", render(words)))
+    return escape(FORBIDDEN.sub("\N{REPLACEMENT CHARACTER}", render(words)))
 
 
 def cell_text(cell: str | int) -> str:
@@ -106,7 +111,7 @@ class Page:
 
 
 Tone = Literal["info", "warning", "simulation"]
-_TONES: dict[Tone, str] = {
+TONES: dict[Tone, str] = {
     "info": "reports.tone.info",
     "warning": "reports.tone.warning",
     "simulation": "reports.tone.simulation",
@@ -261,12 +266,12 @@ class Notice:
     tone: Tone = "info"
 
     def __post_init__(self) -> None:
-        if self.tone not in _TONES:
-            raise ValueError(f"the tone must be one of {', '.join(_TONES)}, got {self.tone!r}.")
+        if self.tone not in TONES:
+            raise ValueError(f"the tone must be one of {', '.join(TONES)}, got {self.tone!r}.")
 
     def _html(self, page: Page) -> str:
         return (
-            f'<aside class="notice {self.tone}" role="note"><b>{text(say(_TONES[self.tone]))}</b>'
+            f'<aside class="notice {self.tone}" role="note"><b>{text(say(TONES[self.tone]))}</b>'
             f"<p>{text(self.text)}</p></aside>"
         )
 
@@ -320,6 +325,42 @@ class Document:
         page = Page()
         body = "\n".join(block._html(page) for block in self.blocks)
         return page.around(body, title=self.title, subtitle=self.subtitle)
+
+    def pdf(self) -> bytes:
+        """One PDF file for archives and paper, with its typefaces, bookmarks and descriptions.
+
+        Raises:
+            EngineError: CEL-I082 fpdf2 is not installed.
+        """
+        from celosia.core import report_pdf  # it builds on this module
+
+        return report_pdf.pdf(self)
+
+    def write(self, path: str | Path, *, overwrite: bool = True) -> Path:
+        """Write the report, whole or not at all: PDF if the name ends in .pdf, HTML otherwise."""
+        target = Path(path)
+        with replacing(target, overwrite=overwrite) as draft:
+            draft.write_bytes(self.pdf() if is_pdf(target) else self.html().encode("utf-8"))
+        return target
+
+
+def is_pdf(path: Path) -> bool:
+    """Whether a report of this name is a PDF file.
+
+    >>> is_pdf(Path("report.PDF")), is_pdf(Path("report.html"))
+    (True, False)
+    """
+    return path.suffix.lower() == ".pdf"
+
+
+def check_report_format(path: Path) -> None:
+    """Refuse, before any work, a PDF file that could not be written.
+
+    Raises:
+        EngineError: CEL-I082 fpdf2 is not installed.
+    """
+    if is_pdf(path) and find_spec("fpdf") is None:
+        raise EngineError("CEL-I082")
 
 
 def _flush(right: bool) -> str:

@@ -134,6 +134,17 @@ def verify(data: str | Path, key: str | Path | None = None) -> Verification:
     )
 
 
+def signed_by(data: Path) -> str | None:
+    """The fingerprint of the key that signed the certificate; None where there is no signature.
+
+    Raises:
+        PrivacyError: CEL-I081 the signature is not that of this certificate.
+        EngineError: CEL-I070 cryptography is not installed.
+    """
+    signer = _signer(data)
+    return None if signer is None else _fingerprint(signer)
+
+
 def _check_data(target: Path) -> dict[str, Any]:
     facts = read_certificate(target)
     try:

@@ -68,6 +68,7 @@ TYPES = {
     ".csv": "text/csv",
     ".json": "application/json",
     ".html": "text/html",
+    ".pdf": "application/pdf",
     ".svg": "image/svg+xml",
     ".toml": "application/toml",
     ".txt": "text/plain",

@@ -33,6 +33,8 @@ class Job:
     """The page that shows its result."""
     language: Language = field(default_factory=current)
     """Of the page that asked for it, and so of the files that it writes."""
+    listed: bool = True
+    """Whether the visitor is told of it in the list of jobs."""
     id: str = field(default_factory=lambda: token_urlsafe(8))
     state: State = "waiting"
     step: Step | None = None
@@ -98,7 +100,15 @@ class Jobs:
         for thread in self._threads:
             thread.start()
 
-    def submit(self, visitor: str, title: str, task: worker.Task[Any], *, address: str = "") -> Job:
+    def submit(
+        self,
+        visitor: str,
+        title: str,
+        task: worker.Task[Any],
+        *,
+        address: str = "",
+        listed: bool = True,
+    ) -> Job:
         """Put a job at the end of its visitor's queue.
 
         Args:
@@ -106,6 +116,7 @@ class Jobs:
             title: what to call it, in the visitor's language.
             task: what a worker does.
             address: the page that shows its result.
+            listed: whether it is in the list of jobs, and remembered there when it is over.
 
         Raises:
             EngineError: CEL-W022, the visitor has too many jobs already; CEL-W025, the files
@@ -113,12 +124,14 @@ class Jobs:
         """
         if not self._has_room(visitor):
             raise _full()
-        job = Job(visitor, title, task, address)
+        job = Job(visitor, title, task, address, listed=listed)
         with self._changed:
             mine = [each for each in self._jobs if each.visitor == visitor]
             if sum(not each.over for each in mine) >= self._most:
                 raise EngineError("CEL-W022", most=self._most)
-            for old in [each for each in mine if each.over][: -KEPT or None]:
+            ended = [each for each in mine if each.over]
+            past = [each for each in ended if each.listed][: -KEPT or None]
+            for old in [*past, *(each for each in ended if not each.listed)]:
                 self._jobs.remove(old)
             self._jobs.append(job)
             self._changed.notify()

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from celosia.core.release import Guarantee
+from celosia.core.report import Document
 
 
 class SavedRelease(Protocol):
@@ -14,8 +15,8 @@ class SavedRelease(Protocol):
     def save(self, path: Path, /) -> Path:
         """Write the data, and its certificate beside it."""
 
-    def report(self, path: Path, /) -> object:
-        """Write the report."""
+    def document_of(self, data: Path, /) -> Document:
+        """The report of the release that was saved there."""
 
 
 def guarantee_facts(guarantee: Guarantee) -> dict[str, Any]:
@@ -31,8 +32,14 @@ def guarantee_facts(guarantee: Guarantee) -> dict[str, Any]:
 
 
 def write_release(release: SavedRelease, data: Path, *, prefix: str = "") -> None:
-    """The data, and beside it its certificate and its report under names of ours."""
+    """The data, and beside it its certificate and its report, under names of ours."""
     saved = release.save(data)
+    write_report(release.document_of(saved), data.with_name(f"{prefix}report.html"))
     certificate = saved.with_name(f"{saved.name}.cert.json")
     certificate.replace(data.with_name(f"{prefix}certificate.json"))
-    release.report(data.with_name(f"{prefix}report.html"))
+
+
+def write_report(document: Document, path: Path) -> None:
+    """The report as HTML, and as PDF beside it."""
+    for ending in (".html", ".pdf"):
+        document.write(path.with_suffix(ending))

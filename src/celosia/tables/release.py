@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import polars as pl
@@ -27,6 +27,12 @@ from celosia.tables import report
 from celosia.tables.account import RawColumns
 from celosia.tables.released_table import SLICE, ReleasedTable
 from celosia.tables.solution import Solution
+
+if TYPE_CHECKING:
+    from celosia.assess.attacks import Attack
+
+MOST_ATTACKED = 2_000_000
+"""Records of a table on which attacks are tried for its report: a minute of work at most."""
 
 TEXT = "text_columns"
 """Where a certificate says which columns are text."""
@@ -162,7 +168,12 @@ class PublishedTable(Release):
             raw=self.raw,
             intervals=self.intervals,
             timings=self.timings,
+            attacks=self.attacks(),
         )
+
+    def attacks(self) -> tuple[Attack, ...] | None:
+        """The attacks of `assess.attacks` on the sensitive columns; None if they were not tried."""
+        return None
 
     def __str__(self) -> str:
         solution = self.solution
@@ -184,6 +195,17 @@ class TableRelease(FrameRelease, PublishedTable):
     source_rows: NDArray[np.int64] | None = field(default=None, repr=False, compare=False)
     """For each released row, the row of the table that it comes from. It undoes the shuffle, so it
     is for the curator only: it is not saved, pickled or copied to another process."""
+
+    def attacks(self) -> tuple[Attack, ...] | None:
+        from celosia.assess.attacks import attack_release  # slow to load, for the report only
+
+        if self.solution.rows > MOST_ATTACKED:
+            return None
+        columns = () if self.raw is None else self.raw.columns
+        sensitive = [each.name for each in columns if each.role == "sensitive"]
+        data = self.data
+        known = [name for name in sensitive if data[name].null_count() < data.height]
+        return attack_release(data, [each.name for each in self.solution.columns], known)
 
     def __getstate__(self) -> dict[str, Any]:
         state = self.__dict__ | {"source_rows": None}

@@ -7,6 +7,7 @@ the release only the most frequent interval, so it can be kept with the release.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from celosia.assess.risk import RiskProfile
 from celosia.assess.risk.combinations import Uniqueness
 from celosia.assess.utility.aggregates import FRACTIONS, Aggregates
 from celosia.core import figures
-from celosia.core.messages import Message, number, say, sentence
+from celosia.core.messages import Message, capital, number, say, sentence
 from celosia.core.release import Guarantee, Provenance
 from celosia.core.report import (
     Block,
@@ -35,6 +36,9 @@ from celosia.tables.models import AverageRisk, Model, model_from_dict
 from celosia.tables.solution import Solution, method_blocks
 from celosia.tables.units import UnitOutcome
 
+if TYPE_CHECKING:
+    from celosia.assess.attacks import Attack
+
 
 def document(
     guarantee: Guarantee,
@@ -47,8 +51,11 @@ def document(
     raw: RawColumns | None = None,
     intervals: Mapping[str, Aggregates],
     timings: Timings,
+    attacks: Sequence[Attack] | None = None,
 ) -> Document:
     """The whole report, as blocks."""
+    from celosia.assess.attack_report import tried_blocks  # slow to load, for the report only
+
     blocks: list[Block] = []
     if guarantee.simulation:
         blocks.append(Notice(str(guarantee), tone="simulation"))
@@ -63,6 +70,7 @@ def document(
     blocks += [] if raw is None else raw_blocks(raw, risk)
     blocks += _use(solution)
     blocks += _intervals(intervals)
+    blocks += tried_blocks(attacks)
     blocks += method_blocks(solution, provenance)
     blocks += _timings(timings)
     subtitle = say(
@@ -405,8 +413,8 @@ def _intervals(intervals: Mapping[str, Aggregates]) -> list[Block]:
         Heading(say("tables.intervals.heading")),
         Paragraph(say("tables.intervals.words")),
         Table(
-            [say("tables.intervals.statistic"), *intervals],
-            interval_rows(intervals),
+            [capital(say("tables.intervals.statistic")), *intervals],
+            [[capital(name), *cells] for name, *cells in interval_rows(intervals)],
             say("tables.intervals.table"),
             numeric=list(range(1, len(intervals) + 1)),
         ),
@@ -437,4 +445,7 @@ def _timings(timings: Timings) -> list[Block]:
     """How long each stage took, if that was measured."""
     if not timings.seconds:
         return []
-    return [Heading(say("tables.timing.heading")), Facts(timing_rows(timings))]
+    return [
+        Heading(say("tables.timing.heading")),
+        Facts([(capital(name), spent) for name, spent in timing_rows(timings)]),
+    ]

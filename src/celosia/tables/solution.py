@@ -183,7 +183,11 @@ def _format(value: Any) -> str:
     if isinstance(value, Mapping):
         return ", ".join(f"{name} {_format(each)}" for name, each in value.items()) or none
     if isinstance(value, list | tuple):
-        return "; ".join(map(_format, value))
+        return "; ".join(map(_format, value)) or none
+    if isinstance(value, bool):
+        return say("tables.report.yes" if value else "tables.report.no")
+    if isinstance(value, int | float):
+        return number(value, ",.6g")
     return none if value is None else str(value)
 
 

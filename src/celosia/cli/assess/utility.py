@@ -25,7 +25,8 @@ class UtilityOutputs(ReportOutputs):
     """The outputs of a command whose report shows values in plots."""
 
     report: Annotated[
-        Path | None, "Write a report (HTML) with plots; do not publish it: it shows values."
+        Path | None,
+        "Write a report with plots (.html, .pdf); do not publish it: it shows values.",
     ] = None
 
 

@@ -21,6 +21,7 @@ from celosia.studio import stored_json
 from celosia.studio.publish import code, results, results_solutions, results_table
 from celosia.studio.publish import form as chosen
 from celosia.studio.publish.form import PublishForm
+from celosia.studio.release_facts import write_report
 from celosia.studio.worker import JobProgress
 from celosia.tables.exploration import explore_table
 from celosia.tables.run import publish_table
@@ -35,6 +36,7 @@ KEPT = (
     "release.csv.cert.json.sig",
     "release.parquet.cert.json.sig",
     "report.html",
+    "report.pdf",
     "schema.toml",
     "publish.py",
     "publish.sh",
@@ -180,13 +182,13 @@ def _saved(task: _Task, release: tables.TableRelease) -> tables.TableRelease:
         release.save(place / "release.csv")
         release.save(place / "release.parquet")
     timed = replace(release, timings=task.stopwatch.timings())
-    timed.report(place / "report.html")
     # The studio hands out names with up to two suffixes.
     shutil.copyfile(place / "release.csv.cert.json", place / "certificate.json")
     if task.key is not None:
         for name in ("release.csv", "release.parquet"):
             signature = signatures.sign(place / name, task.key)
         shutil.copyfile(signature.with_name("release.csv.cert.json.sig"), place / SIGNATURE)
+    write_report(timed.document_of(place / "release.csv"), place / "report.html")
     (place / "schema.toml").write_text(code.schema_text(wanted), "utf-8")
     (place / "publish.py").write_text(code.python_text(wanted), "utf-8")
     (place / "publish.sh").write_text(code.command_text(wanted) + "\n", "utf-8")

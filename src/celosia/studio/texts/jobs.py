@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from celosia.core.progress import Step
-from celosia.studio.release_facts import guarantee_facts
+from celosia.studio.release_facts import guarantee_facts, write_report
 from celosia.studio.samples import Sample
 from celosia.studio.uploads import Brought, uploaded
 from celosia.studio.visitors import Work
@@ -186,5 +186,5 @@ def _write(release: TextRelease, place: Path) -> None:
         for each in release.files:
             # A fixed time: that of this machine tells nothing.
             archive.writestr(zipfile.ZipInfo(each.name, (1980, 1, 1, 0, 0, 0)), each.content)
-    release.report(place / "report.html")
+    write_report(release.document(), place / "report.html")
     shutil.rmtree(draft)

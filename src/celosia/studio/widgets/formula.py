@@ -26,7 +26,7 @@ SIGNS = {
     "|": "|",
 }
 OPEN = "{"
-NAMES = ("log", "max", "deg", "Pr")
+NAMES = ("log", "max", "min", "deg", "Pr")
 """Signs that are words: set upright, with a thin space on both sides."""
 GREEK = {"epsilon": "ε", "delta": "δ", "pi": "π"}
 ACCENTS = {"hat": "^", "bar": "¯"}

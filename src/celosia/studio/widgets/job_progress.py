@@ -109,7 +109,7 @@ def job_list() -> None:
     shown: list[tuple[str, str]] = []
 
     def draw() -> None:
-        found = studio().jobs.of(shell.visitor().token)
+        found = [job for job in studio().jobs.of(shell.visitor().token) if job.listed]
         state = [(job.id, _state_text(job, 0)) for job in found]
         if state == shown and shown:
             return

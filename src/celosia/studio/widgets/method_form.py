@@ -213,4 +213,8 @@ def downloads(work_id: str, files: Sequence[tuple[str, str, str, str]]) -> None:
                     link.props(f'download data-test="file-{name}"')
                     link.props["aria-label"] = _("Download: {title}", title=title)
                     if name.endswith(".html"):
+                        paper = f"{name.removesuffix('.html')}.pdf"
+                        link = ui.link(_("PDF"), f"/files/{work_id}/{paper}")
+                        link.props(f'download data-test="file-{paper}"')
+                        link.props["aria-label"] = _("Download: {title}", title=f"{title}, PDF")
                         ui.link(_("Read it here"), f"/files/{work_id}/{name}?show", new_tab=True)

@@ -9,6 +9,7 @@ from typing import Any
 from nicegui import ui
 
 from celosia.studio.language import _, number, short
+from celosia.studio.widgets.meanings import meaning_button
 
 COLOURS = 8
 """How many colours of classes the style sheet has; for more, hues are spread over the circle."""
@@ -97,7 +98,9 @@ def key_figures(figures: Sequence[tuple[str, str, str]]) -> None:
         for name, value, meaning in figures:
             with ui.element("div").classes("celosia-figure") as box:
                 box.props["title"] = meaning
-                ui.label(name).classes("name")
+                with ui.row().classes("items-center no-wrap gap-0"):
+                    ui.label(name).classes("name")
+                    meaning_button(name)
                 ui.label(value).classes("value")
                 ui.label(meaning).classes("celosia-quiet")
 

@@ -13,6 +13,7 @@ from celosia.studio.language import _
 from celosia.studio.publish import results
 from celosia.studio.publish.form import PublishForm
 from celosia.studio.publish.pages import (
+    rail,
     results_attacks,
     results_compare,
     results_lattice,
@@ -75,9 +76,12 @@ async def show(work_id: str, request: Any, view: str = "summary") -> None:
             paragraph("The settings have changed since this run; these are its results.")
             ui.link(_("Run again"), f"/publish/{work.id}?step=models")
     _tabs(work, wanted)
-    found = VIEWS[wanted](Results(work, facts, solutions, dict(request.query_params)))
-    if found is not None:
-        await found
+    with ui.element("div").classes("celosia-railed"):
+        with ui.element("div").classes("celosia-work"):
+            found = VIEWS[wanted](Results(work, facts, solutions, dict(request.query_params)))
+            if found is not None:
+                await found
+        rail.show_results(facts)
 
 
 def name_of(view: str) -> str:

@@ -87,20 +87,24 @@ async def steps(work_id: str, step: str = "columns", column: int = -1) -> None:
         hierarchies,
         models,
         projects,
+        rail,
     )
 
     workbench = PublishWorkbench(visitor().work(work_id, KIND))
     known = step if step in ("hierarchies", "models") else "columns"
     _head(workbench, known)
-    if known == "columns":
-        columns.show(workbench, column)
-    elif known == "hierarchies":
-        hierarchies.show(workbench, column)
-    else:
-        models.show(workbench)
-    _onward(workbench, known)
-    _drawer(workbench)
-    projects.show(workbench)
+    with ui.element("div").classes("celosia-railed"):
+        with ui.element("div").classes("celosia-work"):
+            if known == "columns":
+                columns.show(workbench, column)
+            elif known == "hierarchies":
+                hierarchies.show(workbench, column)
+            else:
+                models.show(workbench)
+            _onward(workbench, known)
+            _drawer(workbench)
+            projects.show(workbench)
+        rail.Rail(workbench)
     ui.timer(AGREE, lambda: ui.navigate.reload() if workbench.is_outdated else None)
 
 
