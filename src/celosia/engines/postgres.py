@@ -30,6 +30,7 @@ SETTINGS = {
     "timezone": "UTC",
     "datestyle": "ISO, YMD",
     "extra_float_digits": "1",
+    "jit": "off",  # to compile dozens of expressions takes longer than to run them
     "search_path": "",  # filled in below: the schema that is asked, and nobody's temporary tables
 }
 """What a server or role may set otherwise, and what a result must not depend on."""

@@ -121,9 +121,15 @@ class FlatQuery:
             raise QueryRefused("CEL-Q132.no_bounds", name=aggregate.name)
         declared = self.target.declared_column(argument, source)
         is_whole = declared is not None and declared.type == "integer"
-        return self.fixed[aggregate.name].tree(
+        fixed = self.fixed[aggregate.name]
+        steps = fixed.tree(
             tree, is_whole=is_whole, target=self.target, as_real=self._is_real(aggregate)
         )
+        if self.target.dialect != "postgres":
+            return steps
+        from celosia.queries.emission.postgres import steps_in_doubles  # one dialect is needed
+
+        return steps_in_doubles(argument, source, fixed, steps, target=self.target)
 
     def _is_real(self, aggregate: Aggregate) -> bool:
         """Whether whole steps are added up in doubles."""
