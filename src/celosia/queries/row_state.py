@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from sqlglot import exp
 
     from celosia.engines.sql import Reader
+    from celosia.queries.emission.target import Dialect
     from celosia.queries.policy.values import ColumnPolicy, TablePolicy
 
 MOST_LISTED = 1_000
@@ -63,7 +64,9 @@ class RowState:
         def source(name: str, alias: str) -> exp.Expr | None:
             declared = target.table(name)
             if name not in self.crowds:
-                self.crowds[name] = _find_crowds(declared, lambda query: read(cast(query)))
+                self.crowds[name] = _find_crowds(
+                    declared, target.dialect, lambda query: read(cast(query))
+                )
             crowds = self.crowds[name]
             if crowds is None:
                 return None
@@ -107,11 +110,11 @@ class RowStates:
                 self._last.checked.update(found.checked)
 
 
-def _find_crowds(declared: TablePolicy, read: Reader) -> Crowds | None:
+def _find_crowds(declared: TablePolicy, dialect: Dialect, read: Reader) -> Crowds | None:
     """All values of a table that are beyond its caps; None where they cannot be listed."""
     crowds = {}
     for cap in capped_columns(declared):
-        rows = read(crowded_values(declared.name, cap).limit(MOST_LISTED + 1, copy=False))
+        rows = read(crowded_values(declared.name, cap, dialect).limit(MOST_LISTED + 1))
         values = [value for (value,) in rows]
         if len(values) > MOST_LISTED or not all(_is_listed(each, cap) for each in values):
             return None

@@ -66,7 +66,7 @@ def _condition(tree: exp.Expr, writer: _Writer) -> exp.Expr:
 
 
 MOST_PRODUCTS = 4
-"""The most multiplications of an expression that is computed in doubles."""
+"""The most multiplications and divisions of an expression that is computed in doubles."""
 WITHIN = 10**15
 """The farthest from zero that columns and written numbers are computed with in doubles."""
 APART = "1e-15"
@@ -82,12 +82,15 @@ def steps_in_doubles(
 ) -> exp.Expr:
     """The steps of sums, differences and products of columns and written numbers, in doubles.
 
+    Quotients too, where the divisor is a written number.
+
     Decimal numbers of any length are 20 times slower, so they are left to rows with odd values.
 
     Let all factors be 0 or from 10^-15 to 10^15 away from it. Each is a whole multiple of 2^-102
     then, and so is what sums and differences of them are rounded to. A product of five, if it is
     not 0, is a multiple of 2^-510; and none comes near 2^1023. Doubles reach from the one to the
-    other.
+    other. To divide by such a number takes no more from a size than a product does, and what it is
+    rounded to is a multiple of 2^-102 times that.
 
     Args:
         argument: of the question.
@@ -129,7 +132,7 @@ def _are_moderate(
     trees: list[exp.Expr], columns: dict[str, exp.Column], relation: Relation, target: Target
 ) -> exp.Expr | None:
     """The condition that all columns of some expressions allow doubles; None if nothing does."""
-    products = max(sum(1 for _ in tree.find_all(exp.Mul)) for tree in trees)
+    products = max(sum(1 for _ in tree.find_all(exp.Mul, exp.Div)) for tree in trees)
     if not columns or products > MOST_PRODUCTS:
         return None
     tests = []
@@ -183,7 +186,7 @@ def _closed(tree: exp.Expr) -> exp.Paren:
     return exp.Paren(this=tree.copy())
 
 
-def _unsigned(tree: exp.Expr) -> exp.Expr:
+def _unsigned(tree: exp.Expr) -> exp.Expr:  # noqa: PLR0911 - one for each kind of node
     """An expression with all its parts taken as positive, and none taken away."""
     match tree:
         case exp.Cast(this=exp.Literal()):
@@ -196,6 +199,9 @@ def _unsigned(tree: exp.Expr) -> exp.Expr:
             return exp.Add(this=_unsigned(tree.left), expression=_unsigned(tree.right))
         case exp.Mul():
             return exp.Mul(this=_unsigned(tree.left), expression=_unsigned(tree.right))
+        case exp.Div():
+            parts = _unsigned(tree.left), _unsigned(tree.right)
+            return exp.Div(this=parts[0], expression=parts[1], typed=True, safe=True)
     return exp.Abs(this=tree.copy())
 
 
@@ -213,6 +219,13 @@ def _double(  # noqa: PLR0911 - one for each kind of node
         case exp.Paren() | exp.Neg():
             inner = _double(tree.this, relation, target, columns)
             return None if inner is None else type(tree)(this=inner)
+        case exp.Div() if _is_divisor(tree.right):
+            left, right = (
+                _double(each, relation, target, columns) for each in (tree.left, tree.right)
+            )
+            if left is None or right is None:
+                return None
+            return exp.Div(this=left, expression=right, typed=True, safe=True)
         case exp.Add() | exp.Sub() | exp.Mul():
             left, right = (
                 _double(each, relation, target, columns) for each in (tree.left, tree.right)
@@ -221,6 +234,11 @@ def _double(  # noqa: PLR0911 - one for each kind of node
                 return None
             return type(tree)(this=left, expression=right)
     return None
+
+
+def _is_divisor(tree: exp.Expr) -> bool:
+    """Whether a written number may divide."""
+    return isinstance(tree, exp.Literal) and not tree.is_string and float(tree.name) != 0
 
 
 def _is_moderate(column: exp.Column, *, apart: bool) -> exp.Expr:

@@ -91,7 +91,7 @@ def _kept_rows(capped: _CappedTable) -> exp.Union:
     declared, target = capped.table, capped.target
     caps = capped_columns(declared)
     columns = [each.name for each in declared.columns]
-    crowds = [crowded_values(declared.name, each) for each in caps]
+    crowds = [crowded_values(declared.name, each, target.dialect) for each in caps]
     if target.dialect == "postgres":
         few, many, common = _parted_in_postgres(declared.name, columns, caps, crowds)
         return _merged(declared, caps, (few, many), target, common)
@@ -213,10 +213,13 @@ def _is_null(word: str) -> exp.Expr:
     return exp.Is(this=syntax.column(word), expression=exp.Null())
 
 
-def crowded_values(table: str, cap: ColumnPolicy) -> exp.Select:
+def crowded_values(table: str, cap: ColumnPolicy, dialect: Dialect) -> exp.Select:
     """The values that too many rows share."""
     assert cap.most is not None
-    crowd = syntax.group_by(_rows(table, [cap.name], exp.not_(_is_null(cap.name))), [cap.name])
+    rows = _rows(table, [cap.name], exp.not_(_is_null(cap.name)))
+    if dialect == "postgres" and cap.type == "integer":
+        rows = syntax.select_from(syntax.order_by(rows, [cap.name]), [syntax.column(cap.name)])
+    crowd = syntax.group_by(rows, [cap.name])
     size = exp.Count(this=exp.Star())
     crowd.set("having", exp.Having(this=exp.not_(syntax.at_most(size, cap.most))))
     return crowd
