@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from decimal import Decimal
+from threading import Lock
 from typing import TYPE_CHECKING, Any, Self
 
 from celosia.core.errors import EngineError
@@ -29,9 +30,38 @@ SETTINGS = {
     "timezone": "UTC",
     "datestyle": "ISO, YMD",
     "extra_float_digits": "1",
+    "jit": "off",  # to compile dozens of expressions takes longer than to run them
     "search_path": "",  # filled in below: the schema that is asked, and nobody's temporary tables
 }
 """What a server or role may set otherwise, and what a result must not depend on."""
+
+
+_STATE = """
+WITH RECURSIVE watched AS (
+    SELECT c.oid FROM pg_catalog.pg_class AS c
+    JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+    WHERE n.nspname = %(schema)s AND c.relname = ANY(%(tables)s)
+    UNION
+    SELECT i.inhrelid FROM pg_catalog.pg_inherits AS i JOIN watched ON watched.oid = i.inhparent
+), plain AS (
+    SELECT count(*) FILTER (WHERE n.nspname = %(schema)s AND c.relname = ANY(%(tables)s)) AS found,
+        bool_and(
+            NOT c.relrowsecurity
+            AND (c.relkind = 'p' OR (c.relkind = 'r' AND a.amname = 'heap'))
+        ) AS stored
+    FROM watched JOIN pg_catalog.pg_class AS c ON c.oid = watched.oid
+    JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+    LEFT JOIN pg_catalog.pg_am AS a ON a.oid = c.relam
+)
+SELECT pg_catalog.pg_current_snapshot()::text, s.pid, s.backend_start
+FROM plain, pg_catalog.pg_stat_activity AS s
+WHERE s.pid = pg_catalog.pg_backend_pid() AND NOT pg_catalog.pg_is_in_recovery()
+    AND plain.stored AND plain.found = %(number)s
+"""
+"""The state of the rows of some tables; no row where none can be told, see `PostgresEngine.state`.
+"""
+WATCHED = 5_000
+"""Milliseconds that the server may take to tell its state."""
 
 
 class PostgresEngine:
@@ -43,6 +73,7 @@ class PostgresEngine:
     Args:
         url: such as `postgresql://reader@host/database`; `$NAME` is read from the environment.
         schema: where the tables are.
+        tables: whose rows `state` is about; without any, no state is known.
 
     Raises:
         EngineError: CEL-E014 no server answers, CEL-E015 psycopg is missing.
@@ -50,11 +81,14 @@ class PostgresEngine:
 
     dialect = "postgres"
 
-    def __init__(self, url: str, *, schema: str = "public") -> None:
+    def __init__(self, url: str, *, schema: str = "public", tables: Iterable[str] = ()) -> None:
         from sqlalchemy import create_engine, make_url  # 0.2 s, where wanted
         from sqlalchemy.exc import SQLAlchemyError
 
         self._schema = schema
+        self._tables = sorted(set(tables))
+        self._witness: Connection | None = None
+        self._watching = Lock()
         opened = None
         try:
             import psycopg  # noqa: F401
@@ -139,6 +173,59 @@ class PostgresEngine:
         """Not known: others may write at any time."""
         return
 
+    @property
+    def state(self) -> object | None:
+        """The snapshot of the whole server, and who has told it, see `SqlEngine.state`.
+
+        A snapshot names the first transaction that it may not see, the one after the last that it
+        may, and those between that have not ended. Whatever changes rows, tables or partitions is
+        a transaction with a number of its own: INSERT, TRUNCATE and COPY FREEZE, ALTER TABLE and
+        ATTACH PARTITION. When it ends, it either leaves the list or moves the upper end, and no
+        later transaction undoes that. So where two snapshots are equal, no transaction that writes
+        has ended between them, in any database of the server, and all queries between them saw the
+        same rows: also a query that sees more than its own snapshot, such as after a TRUNCATE.
+
+        Numbers are given again after a crash that lost commits, on a restored copy, or on a server
+        that took over. So both snapshots must come from one process of the server, known by its
+        number and the time of its start: it ends with the server that it belongs to. What a
+        standby shows leaves out transactions that have not ended there: no state is known of it.
+
+        Rows must be stored, and change by transactions only. So no state is known if a table is a
+        view, whose functions may depend on time, a foreign table, one with row-level security,
+        whose rules may, or one with storage of another kind than PostgreSQL's own. Not seen are
+        repairs of damaged pages past all transactions (the extension pg_surgery): restart the
+        vault after these.
+        """
+        if not self._tables:
+            return None
+        with self._watching:
+            for _ in range(2):  # the process of the server may be gone: then a new one is asked
+                with suppress(Exception):
+                    return self._told_state()
+                self._dismiss()
+        return None
+
+    def _told_state(self) -> object | None:
+        if self._witness is None:
+            self._witness = self._engine.connect().execution_options(isolation_level="AUTOCOMMIT")
+            cursor = self._witness.connection.cursor()
+            cursor.execute("SELECT set_config('statement_timeout', %s, false)", (str(WATCHED),))
+        cursor = self._witness.connection.cursor()
+        tables = self._tables
+        given = {"schema": self._schema, "tables": tables, "number": len(tables)}
+        cursor.execute(_STATE, given)
+        found: object | None = cursor.fetchone()
+        return found
+
+    def _dismiss(self) -> None:
+        """Let go of the connection that tells the state."""
+        witness, self._witness = self._witness, None
+        if witness is not None:
+            with suppress(Exception):
+                witness.invalidate()
+            with suppress(Exception):
+                witness.close()
+
     def _within(self, timeout: float, query: exp.Expr, work: Callable[[Any, str], Any]) -> Any:
         from sqlalchemy.exc import SQLAlchemyError
 
@@ -178,6 +265,8 @@ class PostgresEngine:
 
     def close(self) -> None:
         """Let go of the server."""
+        with self._watching:
+            self._dismiss()
         self._engine.dispose()
 
     def __enter__(self) -> Self:

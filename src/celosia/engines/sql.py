@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
@@ -117,6 +119,8 @@ Timeout = float | Callable[[], float]
 """Seconds, or what tells them."""
 INTERRUPTED = 0.02
 """Seconds after which a query that is out of time is interrupted once more."""
+REST = 10.0
+"""Seconds since the last change of a file, at least: clocks of file systems tick in up to two."""
 FETCHED = 10_000
 """Rows that are taken from a result at once: no other thread runs while they become Python's."""
 
@@ -165,6 +169,14 @@ class SqlEngine(Protocol):
     @property
     def version(self) -> object | None:
         """The same as long as no row can have changed; None where that cannot be told."""
+
+    @property
+    def state(self) -> object | None:
+        """What tells the state of all rows from any other one; None where nothing can.
+
+        Equal values at two moments prove that every query in between saw the same rows. So what
+        was found of the rows may be remembered with the state; `version` allows no such proof.
+        """
 
     def close(self) -> None:
         """Let go of the database."""
@@ -286,6 +298,19 @@ class DuckDBEngine:
         read when it was opened.
         """
         return tuple(map(_stamp, self._files))
+
+    @property
+    def state(self) -> object | None:
+        """The version, where all rows are those of files at rest, see `SqlEngine.state`.
+
+        A file that has just been written could be written again within one tick of its clock, so
+        it has no state yet; nor has one on Windows, which keeps no time of the last change.
+        """
+        stamps = tuple(map(_stamp, self._files))
+        if not self.is_fixed or not all(stamps) or (stamps and os.name == "nt"):
+            return None
+        latest = max((moment for stamp in stamps for moment in stamp[3:]), default=0)
+        return stamps if latest / 1e9 + REST <= time.time() else None
 
     def _within(
         self,

@@ -38,7 +38,7 @@ from celosia.accounting.ledger.store import parse_location
 from celosia.core.errors import InputError
 from celosia.core.methods import PlainValues
 from celosia.core.release import installed_version
-from celosia.engines.sql import DuckDBEngine
+from celosia.engines.sql import REST, DuckDBEngine
 from celosia.queries import catalogue
 from celosia.queries.emission.syntax import (
     as_alias,
@@ -199,8 +199,6 @@ def _aliased(table: str, place: int) -> exp.Table:
 
 FORM = "celosia check record 1"
 """Another number makes all records void: raise it whenever more is checked than before."""
-REST = 10.0
-"""Seconds since the last change of a file, at least: clocks of file systems tick in up to two."""
 
 
 class CheckRecord:

@@ -41,7 +41,8 @@ def open_engine(policy: Policy) -> SqlEngine:
         return _open_graph(policy, policy.graph)
     database = policy.database
     if database.kind == "postgres":
-        return engines.PostgresEngine(database_url(database))
+        tables = [table.name for table in policy.tables]
+        return engines.PostgresEngine(database_url(database), tables=tables)
     if database.kind == "spark":
         url = None if database.url is None else database_url(database)
         files = {table: database.resolve_path(written) for table, written in database.files}

@@ -34,6 +34,7 @@ from celosia.queries.policy import Policy, check_against_database, check_policy,
 from celosia.queries.policy.database import DatabaseColumns
 from celosia.queries.request import QueryOptions, QueryRequest
 from celosia.queries.results import Outcome
+from celosia.queries.row_state import RowStates
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -70,6 +71,7 @@ class Vault:
         rng: Source,
         types: DatabaseColumns,
         version: object | None = None,
+        states: RowStates | None = None,
     ) -> None:
         """Use `Vault.open`, which also checks the policy against the database."""
         self.policy = policy
@@ -82,6 +84,7 @@ class Vault:
         self._types = types
         self._cast = sessions.make_rewriter(policy, types, engine, timeout=TIMEOUT)
         self._version = version
+        self._states = RowStates(None) if states is None else states
         self._scratch: WorkFolder | None = None
         self._synopsis: Synopsis | None = None
         self._synopsis_path: Path | None = None
@@ -131,7 +134,8 @@ class Vault:
         record = CheckRecord(declared, None if source.simulation else place)
         engine = sessions.open_engine(declared)
         try:
-            version, types = engine.version, read_columns(engine, timeout=TIMEOUT)
+            version, state = engine.version, engine.state
+            types = read_columns(engine, timeout=TIMEOUT)
             check_against_database(declared, types)
             sessions.check_declarations(
                 declared, engine, types=types, timeout=TIMEOUT, record=record
@@ -149,7 +153,10 @@ class Vault:
             if scratch is not None:
                 scratch.cleanup()
             raise
-        made = cls(declared, account, engine, rng=source, types=types, version=version)
+        states = RowStates(state, [table.name for table in declared.tables])
+        made = cls(
+            declared, account, engine, rng=source, types=types, version=version, states=states
+        )
         made._scratch = scratch
         made._synopsis_path = synopsis_path(place)
         return made
@@ -497,6 +504,7 @@ class Vault:
             cast=self._cast,
             rng=self._rng,
             version=self._version,
+            states=self._states,
             timeout=self.timeout,
         )
 

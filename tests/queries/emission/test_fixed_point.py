@@ -124,6 +124,7 @@ def test_odd_numbers_take_the_same_steps_in_both_engines(bench: Bench) -> None:
         FixedPoint(lower=Fraction(0), upper=Fraction(100), step=Fraction(1, 8)),
         FixedPoint(lower=Fraction(-3), upper=Fraction(3)),
         FixedPoint(lower=Fraction(1), upper=Fraction(2), step=Fraction(1, 4)),
+        FixedPoint(lower=Fraction(-10), upper=Fraction(100), step=Fraction(5)),
     ):
         query = sum_query(ORDERS, PRICE, fixed=fixed, target=bench.target())
         exact = sum(steps_of(value, fixed) or 0 for value in ODD)

@@ -233,6 +233,11 @@ class SparkEngine:
             return None
         return tuple(each.stamp() for each in self._files.values())
 
+    @property
+    def state(self) -> None:
+        """Not known: files are listed again by every query."""
+        return
+
     def _stamp(self, table: str) -> object:
         """The files of a table as they are now."""
         if table in self._files:

@@ -16,6 +16,11 @@ FARTHEST = 2**62
 """Steps that a value may lie from zero: 2^64 such values still add up within 128 bits."""
 NEAR = 2**48
 """Steps from zero up to which doubles are rounded without a doubt."""
+DOUBLE = "DOUBLE PRECISION"
+HALF = "0.49999999999999994"
+"""The double before a half: added to a number, it rounds halves up, and nothing that is less."""
+TINY = "1e-300"
+"""Nearer to zero a quotient may underflow, where PostgreSQL fails."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,29 +115,25 @@ class FixedPoint:
             .when(is_above, self._end(self.high, target, as_real=as_real))
         )
 
-    def _of_column(self, argument: exp.Expr, target: Target) -> exp.Expr:
+    def _of_column(
+        self, argument: exp.Expr, target: Target, shift: Fraction = Fraction(0)
+    ) -> exp.Expr:
         """In PostgreSQL, of a column of doubles or decimals: doubles once they are between bounds.
 
         A column is compared with written numbers in its own type, which cannot fail; what is
         between the bounds is a double, and so is the number of its steps. Halves go away from zero,
         as in other engines.
         """
-        lowest, highest = (_written(float(each * self.step)) for each in (self.low, self.high))
-        steps: exp.Expr = exp.Cast(
-            this=argument.copy(), to=exp.DataType.build("DOUBLE PRECISION", dialect="postgres")
-        )
-        if self.step.denominator != 1:
-            steps = exp.Mul(this=steps, expression=self._real(self.step.denominator))
-        if self.step.numerator != 1:
-            steps = exp.Div(
-                this=steps, expression=self._real(self.step.numerator), typed=True, safe=True
+        ends = self.low * self.step + shift, self.high * self.step + shift
+        lowest, highest = (_written(float(each)) for each in ends)
+        as_double: exp.Expr = _double(argument.copy())
+        if shift:
+            as_double = exp.Paren(
+                this=exp.Sub(this=as_double, expression=_double(_written(float(shift))))
             )
-        # A half is found exactly: the fraction of a double is a double, and so is its double.
-        fraction = exp.Paren(this=exp.Sub(this=steps.copy(), expression=_truncated(steps)))
-        twice = exp.Mul(this=exp.Literal.number("2"), expression=fraction)
-        nearest = exp.Add(this=_truncated(steps), expression=_truncated(twice))
-        inside: exp.Expr = target.cast(exp.Paren(this=nearest), "whole")
-        if self.reach > NEAR:
+        is_negative = exp.LT(this=argument.copy(), expression=_written(float(shift)))
+        inside = self._nearest(as_double, is_negative, target)
+        if self.reach + abs(shift) / self.step > NEAR:
             inside = self._clamped(inside)
         is_number = exp.NEQ(
             this=target.cast(argument.copy(), "text"), expression=exp.Literal.string("NaN")
@@ -146,6 +147,52 @@ class FixedPoint:
             )
             .when(exp.and_(above, is_number), self._end(self.high, target))
         )
+
+    def tree_of_moved(self, column: exp.Expr, shift: Fraction, target: Target) -> exp.Expr:
+        """In PostgreSQL, the steps of a column less a number."""
+        return self._of_column(column, target, shift)
+
+    def tree_of_doubles(self, value: exp.Expr, target: Target) -> exp.Expr:
+        """In PostgreSQL, the steps of doubles that are neither NULL nor infinite nor NaN."""
+        lowest, highest = (_written(float(each * self.step)) for each in (self.low, self.high))
+        inside = exp.Between(this=value.copy(), low=lowest, high=highest)
+        below = exp.LT(this=value.copy(), expression=lowest.copy())
+        return (
+            exp.Case()
+            .when(inside, self._nearest_within(value, target))
+            .when(below, self._end(self.low, target))
+            .else_(self._end(self.high, target))
+        )
+
+    def _nearest_within(self, value: exp.Expr, target: Target) -> exp.Expr:
+        is_negative = exp.LT(this=value.copy(), expression=exp.Literal.number("0"))
+        inside = self._nearest(exp.Paren(this=value), is_negative, target)
+        return self._clamped(inside) if self.reach > NEAR else inside
+
+    def _nearest(self, value: exp.Expr, is_negative: exp.Expr, target: Target) -> exp.Expr:
+        """The step next to a double between the bounds, in PostgreSQL; halves go away from zero.
+
+        `HALF` is exact where a half itself is not: 0.49999999999999994 + 0.5 is 1 in doubles. With
+        it, numbers below a half stay below the next whole number, and halves reach it: the sum is
+        rounded to the nearest double, and that is the whole number, or to the even one of two.
+        """
+        steps: exp.Expr = value.copy()
+        if self.step.denominator != 1:
+            steps = exp.Mul(this=steps, expression=self._real(self.step.denominator))
+        if self.step.numerator != 1:
+            steps = exp.Div(
+                this=steps, expression=self._real(self.step.numerator), typed=True, safe=True
+            )
+        half: exp.Expr = _double(exp.Literal.number(HALF))
+        if self.low < 0:
+            half = exp.Case().when(is_negative, exp.Neg(this=half)).else_(half.copy())
+        moved = exp.Anonymous(this="TRUNC", expressions=[exp.Add(this=steps, expression=half)])
+        nearest: exp.Expr = target.cast(moved, "whole")
+        if self.step.numerator != 1:
+            tiny = exp.Literal.number(TINY)
+            is_tiny = exp.Between(this=value.copy(), low=exp.Neg(this=tiny), high=tiny.copy())
+            nearest = exp.Case().when(is_tiny, self._end(0, target)).else_(nearest)
+        return nearest
 
     def _clamped(self, tree: exp.Expr) -> exp.Expr:
         return exp.func(
@@ -196,5 +243,6 @@ def _written(number: float) -> exp.Expr:
     return exp.Neg(this=literal) if number < 0 else literal
 
 
-def _truncated(tree: exp.Expr) -> exp.Expr:
-    return exp.Anonymous(this="TRUNC", expressions=[tree.copy()])
+def _double(tree: exp.Expr) -> exp.Cast:
+    """A written number as a double: as a decimal one it would be cast for every row."""
+    return exp.Cast(this=tree, to=exp.DataType.build(DOUBLE, dialect="postgres"))

@@ -26,6 +26,7 @@ from celosia.queries.emission.syntax import (
     order_by,
     row_number,
     select_from,
+    sorted_by,
 )
 from celosia.queries.emission.target import Target
 from celosia.queries.ownership import OwnedRelation
@@ -66,6 +67,8 @@ def histogram_query(
     if most is not None:
         rows = _sample_rows(rows, flat, truncation.check_limits([most])[0])
     by = [*flat.keys, "value_1"]
+    if target.dialect == "postgres" and not flat.keys:
+        rows = sorted_by(rows, "value_1")
     counted = as_alias(exp.Count(this=exp.Star()), "n")
     return order_by(group_by(select_from(rows, [*map(column, by), counted]), by), by)
 

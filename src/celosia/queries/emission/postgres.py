@@ -7,12 +7,21 @@ outside the years 1 to 9999, and texts that are not numbers become NULL before t
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from fractions import Fraction
+
 from sqlglot import exp
 
 from celosia.core.errors import QueryRefused
 from celosia.core.messages import Message
 from celosia.queries.algebra import Relation
-from celosia.queries.emission.expression_types import NUMBER, NUMERIC, ExpressionWriter
+from celosia.queries.emission.expression_types import (
+    NUMBER,
+    NUMERIC,
+    ExpressionWriter,
+    infer_type,
+)
+from celosia.queries.emission.fixed_point import DOUBLE, FixedPoint
 from celosia.queries.emission.target import Target
 from celosia.queries.emission.timestamps import SINGLE_TYPED, cast_dates
 
@@ -35,7 +44,222 @@ def rewrite_for_postgres(tree: exp.Expr, relation: Relation, *, target: Target) 
         raise QueryRefused("CEL-Q127.factors", most_factors=MOST_FACTORS)
     if isinstance(tree, exp.Column):
         return tree.copy()  # as it is, so that values which differ in the last digit still do
-    return _Writer(relation, target).write(tree)
+    return _condition(tree, _Writer(relation, target))
+
+
+def _condition(tree: exp.Expr, writer: _Writer) -> exp.Expr:
+    """A condition, or any other expression, whose comparisons are decided in doubles if they can.
+
+    Only where it is not inside of anything else, so that nothing is written too often.
+    """
+    match tree:
+        case exp.And() | exp.Or():
+            parts = [_condition(each, writer) for each in (tree.left, tree.right)]
+            return type(tree)(this=parts[0], expression=parts[1])
+        case exp.Not() | exp.Paren():
+            return type(tree)(this=_condition(tree.this, writer))
+    exact = writer.write(tree)
+    if not isinstance(tree, _ORDERED) or _is_with_written(tree):
+        return exact
+    sides = _Sides.of(tree, writer)
+    return exact if sides is None else sides.decided(tree, exact)
+
+
+MOST_PRODUCTS = 4
+"""The most multiplications and divisions of an expression that is computed in doubles."""
+WITHIN = 10**15
+"""The farthest from zero that columns and written numbers are computed with in doubles."""
+APART = "1e-15"
+"""The nearest to zero that factors are, if they are not zero."""
+
+
+MARGIN = "1e-5"
+"""The part of its operands by which a comparison in doubles must be clear."""
+
+
+def steps_in_doubles(
+    argument: exp.Expr, relation: Relation, fixed: FixedPoint, exact: exp.Expr, *, target: Target
+) -> exp.Expr:
+    """The steps of sums, differences and products of columns and written numbers, in doubles.
+
+    Quotients too, where the divisor is a written number.
+
+    Decimal numbers of any length are 20 times slower, so they are left to rows with odd values.
+
+    Let all factors be 0 or from 10^-15 to 10^15 away from it. Each is a whole multiple of 2^-102
+    then, and so is what sums and differences of them are rounded to. A product of five, if it is
+    not 0, is a multiple of 2^-510; and none comes near 2^1023. Doubles reach from the one to the
+    other. To divide by such a number takes no more from a size than a product does, and what it is
+    rounded to is a multiple of 2^-102 times that.
+
+    Args:
+        argument: of the question.
+        relation: whose columns it speaks of.
+        fixed: the grid.
+        exact: the steps in decimal numbers.
+        target: the engine.
+    """
+    tree = argument.copy()
+    for each in tree.find_all(exp.Identifier):
+        each.set("quoted", True)
+    while isinstance(tree, exp.Paren | exp.Try):
+        tree = tree.this
+    if isinstance(tree, exp.Column | exp.Literal):
+        return exact
+    moved = _moved_column(tree)
+    if moved is not None and infer_type(moved[0], relation, target=target) == "number":
+        return fixed.tree_of_moved(*moved, target)
+    columns: dict[str, exp.Column] = {}
+    value = _double(tree, relation, target, columns)
+    condition = _are_moderate([tree], columns, relation, target)
+    if value is None or condition is None:
+        return exact
+    return exp.Case().when(condition, fixed.tree_of_doubles(value, target)).else_(exact)
+
+
+def _moved_column(tree: exp.Expr) -> tuple[exp.Column, Fraction] | None:
+    """A column and a written number that is taken from it, as for the mean of a range."""
+    if not isinstance(tree, exp.Sub) or not isinstance(tree.right, exp.Literal):
+        return None
+    left = tree.left.unnest()
+    if not isinstance(left, exp.Column) or tree.right.is_string:
+        return None
+    number = Fraction(tree.right.name)
+    return (left, number) if abs(number) <= WITHIN else None
+
+
+def _are_moderate(
+    trees: list[exp.Expr], columns: dict[str, exp.Column], relation: Relation, target: Target
+) -> exp.Expr | None:
+    """The condition that all columns of some expressions allow doubles; None if nothing does."""
+    products = max(sum(1 for _ in tree.find_all(exp.Mul, exp.Div)) for tree in trees)
+    if not columns or products > MOST_PRODUCTS:
+        return None
+    tests = []
+    for column in columns.values():
+        is_whole = infer_type(column, relation, target=target) == "integer"
+        tests.append(_is_moderate(column, apart=products > 0 and not is_whole))
+    return exp.and_(*tests)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sides:
+    """Both sides of a comparison in doubles, and when they may be computed."""
+
+    condition: exp.Expr
+    left: exp.Expr
+    right: exp.Expr
+
+    @classmethod
+    def of(cls, tree: exp.Expr, writer: _Writer) -> _Sides | None:
+        columns: dict[str, exp.Column] = {}
+        trees = [tree.this, tree.expression]
+        left, right = (_double(each, writer.relation, writer.target, columns) for each in trees)
+        condition = _are_moderate(trees, columns, writer.relation, writer.target)
+        if left is None or right is None or condition is None:
+            return None
+        return cls(condition, left, right)
+
+    def decided(self, tree: exp.Expr, exact: exp.Expr) -> exp.Expr:
+        """The comparison in doubles where they are far enough apart, else the exact one.
+
+        A column of single precision differs from its written value by a part of 2^-24, all else by
+        less. With at most four products and some sums, both sides are off by far less than `MARGIN`
+        times what they add up to without signs. So the exact comparison has the same result.
+        """
+        apart = exp.GT(
+            this=exp.Abs(this=exp.Sub(this=_closed(self.left), expression=_closed(self.right))),
+            expression=exp.Mul(
+                this=exp.Literal.number(MARGIN),
+                expression=exp.Paren(
+                    this=exp.Add(this=_unsigned(self.left), expression=_unsigned(self.right))
+                ),
+            ),
+        )
+        # Cases are lazy, and in this order: what follows a condition is not computed before it.
+        is_clear = exp.Case().when(self.condition, apart).else_(exp.false())
+        fast = type(tree)(this=self.left.copy(), expression=self.right.copy())
+        return exp.Case().when(is_clear, fast).else_(exact)
+
+
+def _closed(tree: exp.Expr) -> exp.Paren:
+    return exp.Paren(this=tree.copy())
+
+
+def _unsigned(tree: exp.Expr) -> exp.Expr:  # noqa: PLR0911 - one for each kind of node
+    """An expression with all its parts taken as positive, and none taken away."""
+    match tree:
+        case exp.Cast(this=exp.Literal()):
+            return tree.copy()
+        case exp.Paren():
+            return exp.Paren(this=_unsigned(tree.this))
+        case exp.Neg():
+            return _unsigned(tree.this)
+        case exp.Add() | exp.Sub():
+            return exp.Add(this=_unsigned(tree.left), expression=_unsigned(tree.right))
+        case exp.Mul():
+            return exp.Mul(this=_unsigned(tree.left), expression=_unsigned(tree.right))
+        case exp.Div():
+            parts = _unsigned(tree.left), _unsigned(tree.right)
+            return exp.Div(this=parts[0], expression=parts[1], typed=True, safe=True)
+    return exp.Abs(this=tree.copy())
+
+
+def _double(  # noqa: PLR0911 - one for each kind of node
+    tree: exp.Expr, relation: Relation, target: Target, columns: dict[str, exp.Column]
+) -> exp.Expr | None:
+    match tree:
+        case exp.Column() if infer_type(tree, relation, target=target) in ("integer", "number"):
+            columns[tree.sql()] = tree
+            return exp.Cast(this=tree.copy(), to=exp.DataType.build(DOUBLE, dialect="postgres"))
+        case exp.Literal(is_string=False) if _is_moderate_number(tree.name):
+            return exp.Cast(this=tree.copy(), to=exp.DataType.build(DOUBLE, dialect="postgres"))
+        case exp.Try():
+            return _double(tree.this, relation, target, columns)
+        case exp.Paren() | exp.Neg():
+            inner = _double(tree.this, relation, target, columns)
+            return None if inner is None else type(tree)(this=inner)
+        case exp.Div() if _is_divisor(tree.right):
+            left, right = (
+                _double(each, relation, target, columns) for each in (tree.left, tree.right)
+            )
+            if left is None or right is None:
+                return None
+            return exp.Div(this=left, expression=right, typed=True, safe=True)
+        case exp.Add() | exp.Sub() | exp.Mul():
+            left, right = (
+                _double(each, relation, target, columns) for each in (tree.left, tree.right)
+            )
+            if left is None or right is None:
+                return None
+            return type(tree)(this=left, expression=right)
+    return None
+
+
+def _is_divisor(tree: exp.Expr) -> bool:
+    """Whether a written number may divide."""
+    return isinstance(tree, exp.Literal) and not tree.is_string and float(tree.name) != 0
+
+
+def _is_moderate(column: exp.Column, *, apart: bool) -> exp.Expr:
+    limit = exp.Literal.number(str(WITHIN))
+    if not apart:
+        return exp.Between(this=column.copy(), low=exp.Neg(this=limit), high=limit.copy())
+    least = exp.Literal.number(APART)
+    return exp.Paren(
+        this=exp.or_(
+            exp.Between(this=column.copy(), low=least, high=limit),
+            exp.EQ(this=column.copy(), expression=exp.Literal.number("0")),
+            exp.Between(
+                this=column.copy(), low=exp.Neg(this=limit.copy()), high=exp.Neg(this=least.copy())
+            ),
+        )
+    )
+
+
+def _is_moderate_number(text: str) -> bool:
+    size = abs(float(text))
+    return size == 0 or float(APART) <= size <= WITHIN
 
 
 class _Writer(ExpressionWriter):
@@ -183,6 +407,7 @@ class _Writer(ExpressionWriter):
         return exp.Case().when(fits, exp.Cast(this=rounded.copy(), to=to.copy()))
 
 
+_ORDERED = (exp.GT, exp.GTE, exp.LT, exp.LTE, exp.EQ, exp.NEQ)
 _COMPARED = (exp.GT, exp.GTE, exp.LT, exp.LTE, exp.EQ, exp.NEQ, exp.Between, exp.In)
 
 

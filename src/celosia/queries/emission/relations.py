@@ -27,9 +27,10 @@ rows of no other person.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from typing import Any
 
 from sqlglot import exp
 
@@ -61,7 +62,7 @@ def table_source(table: str, *, alias: str, target: Target) -> exp.Expr:
     if declared.name in target.views:
         query = target.views[declared.name].copy()
         return exp.Subquery(this=query, alias=exp.TableAlias(this=syntax.identifier(alias)))
-    if not _caps(declared):
+    if not capped_columns(declared):
         return exp.Table(
             this=syntax.identifier(declared.name),
             alias=exp.TableAlias(this=syntax.identifier(alias)),
@@ -88,15 +89,38 @@ def _kept_rows(capped: _CappedTable) -> exp.Union:
     Queries are rewritten and written as copies, so all that they do to it is to point at it.
     """
     declared, target = capped.table, capped.target
-    caps = _caps(declared)
+    caps = capped_columns(declared)
     columns = [each.name for each in declared.columns]
-    crowds = [_crowd(declared.name, each) for each in caps]
+    crowds = [crowded_values(declared.name, each, target.dialect) for each in caps]
     if target.dialect == "postgres":
         few, many, common = _parted_in_postgres(declared.name, columns, caps, crowds)
-    else:
-        crowded = _is_crowded(caps, crowds)
-        few = _rows(declared.name, columns, exp.not_(crowded))
-        many, common = _rows(declared.name, columns, crowded), None
+        return _merged(declared, caps, (few, many), target, common)
+    among: list[exp.Expr] = [
+        exp.In(this=syntax.column(cap.name), query=exp.Subquery(this=crowd))
+        for cap, crowd in zip(caps, crowds, strict=True)
+    ]
+    return _merged(declared, caps, _parted(declared.name, columns, among), target)
+
+
+def _parted(table: str, columns: list[str], among: list[exp.Expr]) -> tuple[exp.Select, exp.Select]:
+    """The rows without a crowded value, and those with one; ranks matter to no other row.
+
+    Of such a value all rows are crowded, so their ranks are those in the whole table.
+    """
+    crowded = exp.or_(*(exp.func("COALESCE", each, exp.false()) for each in among))
+    return _rows(table, columns, exp.not_(crowded)), _rows(table, columns, crowded)
+
+
+def _merged(
+    declared: TablePolicy,
+    caps: list[ColumnPolicy],
+    parts: tuple[exp.Select, exp.Select],
+    target: Target,
+    common: exp.With | None = None,
+) -> exp.Union:
+    """The rows without a crowded value, and the first ones of those with one."""
+    few, many = parts
+    columns = [each.name for each in declared.columns]
     # Which rows stay depends on their values alone, in an order that no other row changes: so one
     # row that comes pushes out at most one row of each value that it shares (`table_changes`).
     # A unique column orders rows as well as all columns do, and faster.
@@ -118,7 +142,62 @@ def _kept_rows(capped: _CappedTable) -> exp.Union:
     return exp.Union(this=few, expression=kept, distinct=False, with_=common)
 
 
-def _caps(declared: TablePolicy) -> list[ColumnPolicy]:
+Crowds = Mapping[str, Sequence[int | str]]
+"""For each capped column of a table, the values that more rows share than the cap allows."""
+
+
+def rows_within_caps(
+    declared: TablePolicy, *, alias: str, crowds: Crowds, target: Target
+) -> exp.Expr:
+    """The same rows as those of `table_source`, where the crowded values are known.
+
+    Args:
+        declared: the table.
+        alias: its name in the query.
+        crowds: all values of its rows that are crowded.
+        target: the engine.
+    """
+    named = exp.TableAlias(this=syntax.identifier(alias))
+    caps = [each for each in capped_columns(declared) if crowds[each.name]]
+    if not caps:
+        return exp.Table(this=syntax.identifier(declared.name), alias=named)
+    columns = [each.name for each in declared.columns]
+    among: list[exp.Expr] = [
+        exp.In(this=syntax.column(cap.name), expressions=list(map(_written, crowds[cap.name])))
+        for cap in caps
+    ]
+    rows = _merged(declared, caps, _parted(declared.name, columns, among), target)
+    return exp.Subquery(this=rows, alias=named)
+
+
+def _written(value: int | str) -> exp.Expr:
+    return syntax.integer_literal(value) if isinstance(value, int) else exp.Literal.string(value)
+
+
+def replace_capped(tree: Any, source: Callable[[str, str], exp.Expr | None]) -> Any:
+    """A copy of a query with other sources in the place of capped tables, which are not copied.
+
+    Args:
+        tree: the query, or a part of it.
+        source: makes the source of a table under an alias; None to leave it as it is.
+    """
+    if isinstance(tree, list):
+        return [replace_capped(each, source) for each in tree]
+    if not isinstance(tree, exp.Expr):
+        return tree
+    table = tree.meta.get(CAPPED)
+    if table is not None and (made := source(table, tree.alias)) is not None:
+        return made
+    copy = tree.__class__(
+        **{word: replace_capped(value, source) for word, value in tree.args.items()}
+    )
+    if tree.meta:
+        copy.meta.update(tree.meta)
+    return copy
+
+
+def capped_columns(declared: TablePolicy) -> list[ColumnPolicy]:
+    """The columns of a table whose caps leave rows out."""
     return [each for each in declared.columns if each.most is not None and not each.unique]
 
 
@@ -134,25 +213,16 @@ def _is_null(word: str) -> exp.Expr:
     return exp.Is(this=syntax.column(word), expression=exp.Null())
 
 
-def _crowd(table: str, cap: ColumnPolicy) -> exp.Select:
+def crowded_values(table: str, cap: ColumnPolicy, dialect: Dialect) -> exp.Select:
     """The values that too many rows share."""
     assert cap.most is not None
-    crowd = syntax.group_by(_rows(table, [cap.name], exp.not_(_is_null(cap.name))), [cap.name])
+    rows = _rows(table, [cap.name], exp.not_(_is_null(cap.name)))
+    if dialect == "postgres" and cap.type == "integer":
+        rows = syntax.select_from(syntax.order_by(rows, [cap.name]), [syntax.column(cap.name)])
+    crowd = syntax.group_by(rows, [cap.name])
     size = exp.Count(this=exp.Star())
     crowd.set("having", exp.Having(this=exp.not_(syntax.at_most(size, cap.most))))
     return crowd
-
-
-def _is_crowded(caps: list[ColumnPolicy], crowds: list[exp.Select]) -> exp.Expr:
-    """Whether a row has a value that too many share; ranks matter to no other row.
-
-    Of such a value all rows are crowded, so their ranks are those in the whole table.
-    """
-    tests = []
-    for cap, crowd in zip(caps, crowds, strict=True):
-        among = exp.In(this=syntax.column(cap.name), query=exp.Subquery(this=crowd))
-        tests.append(exp.func("COALESCE", among, exp.false()))
-    return exp.or_(*tests)
 
 
 def _parted_in_postgres(

@@ -49,6 +49,23 @@ def order_by(select: exp.Select, keys: list[str]) -> exp.Select:
     return select
 
 
+def sorted_by(source: exp.Query, word: str) -> exp.Select:
+    """One column of whole numbers in order: PostgreSQL then counts its groups as it reads them.
+
+    It sorts a single column of numbers in half the time that a hash table of many groups takes.
+    """
+    return order_by(select_from(source, [column(word)]), [word])
+
+
+def computed_once(select: exp.Select) -> exp.Select:
+    """A SELECT that PostgreSQL does not merge with the one around it.
+
+    Merged, a column of it would be computed again wherever it is named.
+    """
+    select.set("offset", exp.Offset(expression=exp.Literal.number("0")))
+    return select
+
+
 def at_most(limited: exp.Expr, number: int) -> exp.LTE:
     """The condition that a number is not above another."""
     return exp.LTE(this=limited, expression=integer_literal(number))

@@ -30,6 +30,7 @@ from celosia.queries.emission.syntax import (
     as_alias,
     at_most,
     column,
+    computed_once,
     group_by,
     integer_literal,
     order_by,
@@ -73,7 +74,8 @@ def count_by_level(
         levels += [column(word), as_alias(_level(size, ladder), f"level_{place}")]
         sums.append(as_alias(exp.Sum(this=column(word)), f"sum_{place}"))
     words = [f"level_{place}" for place, _ in enumerate(ladders, start=1)]
-    placed = select_from(select_from(entries, clipped), levels)
+    cut = select_from(entries, clipped)
+    placed = select_from(computed_once(cut) if target.dialect == "postgres" else cut, levels)
     return group_by(select_from(placed, [*map(column, words), *sums]), words)
 
 

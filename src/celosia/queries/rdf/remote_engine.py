@@ -49,6 +49,7 @@ class RemoteEngine:
     dialect = "sparql"
     version: object = ()
     """Nothing that is declared of facts is believed, so nothing has to be checked again."""
+    state: object | None = None
 
     def __init__(self, policy: Policy) -> None:
         assert policy.graph is not None

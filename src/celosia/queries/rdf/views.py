@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from functools import partial
-from typing import Any
 
 from sqlglot import exp, parse_one
 
 from celosia.queries.catalogue import Executor
-from celosia.queries.emission.relations import CAPPED
+from celosia.queries.emission.relations import replace_capped
 from celosia.queries.policy.values import (
     ANY_PREDICATE,
     ANY_PRIVATE,
@@ -79,25 +77,13 @@ def make_cap_remover(policy: Policy, execute: Executor) -> Callable[[exp.Expr], 
         ):
             kept.add(table.name)
 
-    return partial(_drop_caps, kept)
+    def plain(table: str, alias: str) -> exp.Expr | None:
+        if table not in kept:
+            return None
+        named = exp.TableAlias(this=exp.to_identifier(alias, quoted=True))
+        return exp.Table(this=exp.to_identifier(table, quoted=True), alias=named)
 
-
-def _drop_caps(needless: set[str], tree: Any) -> Any:
-    """A copy in which tables stand for their capped rows, which are not even copied."""
-    if isinstance(tree, list):
-        return [_drop_caps(needless, each) for each in tree]
-    if not isinstance(tree, exp.Expr):
-        return tree
-    table = tree.meta.get(CAPPED)
-    if table in needless:
-        alias = exp.TableAlias(this=exp.to_identifier(tree.alias, quoted=True))
-        return exp.Table(this=exp.to_identifier(table, quoted=True), alias=alias)
-    made = tree.__class__(
-        **{word: _drop_caps(needless, value) for word, value in tree.args.items()}
-    )
-    if tree.meta:
-        made.meta.update(tree.meta)
-    return made
+    return lambda query: replace_capped(query, plain)
 
 
 def _facts(columns: Iterable[str], predicates: Iterable[int]) -> exp.Select:
