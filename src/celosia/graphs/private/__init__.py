@@ -1,5 +1,6 @@
 """Differential privacy for graphs: statistics that protect one edge or one vertex."""
 
+from celosia.graphs.private.bounded_counts import BoundedStarCount, BoundedTriangleCount
 from celosia.graphs.private.community_structure import CommunityStrength, DampedSpectrum
 from celosia.graphs.private.counts import BoundedEdgeCount, EdgeCount, StarCount, TriangleCount
 from celosia.graphs.private.degree_histograms import BoundedDegreeHistogram, DegreeHistogram
@@ -22,6 +23,8 @@ __all__ = [
     "ONE_VERTEX",
     "BoundedDegreeHistogram",
     "BoundedEdgeCount",
+    "BoundedStarCount",
+    "BoundedTriangleCount",
     "CommunityStrength",
     "DampedSpectrum",
     "DegreeHistogram",
