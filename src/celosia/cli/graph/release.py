@@ -48,8 +48,8 @@ _OPTIONS = {
     Statistic.EDGES: {"level", "cap", "confidence"},
     Statistic.DEGREES: {"confidence"},
     Statistic.HISTOGRAM: {"level", "cap", "strategy", "confidence"},
-    Statistic.TRIANGLES: {"delta"},
-    Statistic.STARS: {"delta", "k"},
+    Statistic.TRIANGLES: {"delta", "level", "cap"},
+    Statistic.STARS: {"delta", "k", "level", "cap"},
     Statistic.JOINT: {"cap", "confidence"},
 }
 """Which options each statistic takes besides epsilon."""
@@ -63,9 +63,14 @@ def release(
     outputs: AnswerOutputs,
     payment: Payment,
     level: Annotated[
-        Level | None, "edges, histogram: protect one edge (default), or one vertex with its edges."
+        Level | None,
+        "edges, histogram, triangles, stars: protect one edge (default), or one vertex with its "
+        "edges.",
     ] = None,
-    cap: Annotated[int | None, "Bound of the degrees; do not choose it from the data."] = None,
+    cap: Annotated[
+        int | None,
+        "Bound of the degrees, or of the triangles of a vertex; do not choose it from the data.",
+    ] = None,
     k: Annotated[int | None, "--k", "stars: number of rays of each star. Default: 2."] = None,
     delta: Annotated[
         float | None, "triangles, stars: use smooth sensitivity with this delta."
@@ -89,6 +94,8 @@ def release(
     `celosia graph release histogram friends.edges -e 1 -o degrees.csv --report degrees.html`
 
     `celosia graph release stars friends.edges -e 1 --k 3 --json`
+
+    `celosia graph release triangles friends.edges -e 1 --level vertex --cap 64`
 
     `celosia graph release joint friends.edges -e 1 --cap 8`
     """

@@ -1,5 +1,7 @@
 """Differential privacy for graphs: statistics that protect one edge or one vertex."""
 
+from celosia.graphs.private.bounded_counts import BoundedStarCount, BoundedTriangleCount
+from celosia.graphs.private.community_structure import CommunityStrength, DampedSpectrum
 from celosia.graphs.private.counts import BoundedEdgeCount, EdgeCount, StarCount, TriangleCount
 from celosia.graphs.private.degree_histograms import BoundedDegreeHistogram, DegreeHistogram
 from celosia.graphs.private.degree_sequence import DegreeSequence, graphical_degrees
@@ -21,6 +23,10 @@ __all__ = [
     "ONE_VERTEX",
     "BoundedDegreeHistogram",
     "BoundedEdgeCount",
+    "BoundedStarCount",
+    "BoundedTriangleCount",
+    "CommunityStrength",
+    "DampedSpectrum",
     "DegreeHistogram",
     "DegreeSequence",
     "EdgeCount",

@@ -26,6 +26,28 @@ def capped_degrees(edges: Vertices, service: Whole, cap: int, degrees: Whole) ->
 
 
 @njit(cache=True, nogil=True)
+def list_triangles(starts: Whole, neighbours: Vertices, found: Vertices) -> int:
+    """Write the corners of each triangle, in rising order, to the rows of `found`; how many."""
+    count = 0
+    mark = np.full(len(starts) - 1, -1, dtype=np.int64)
+    for low in range(len(starts) - 1):
+        for place in range(starts[low], starts[low + 1]):
+            mark[neighbours[place]] = low
+        for place in range(starts[low], starts[low + 1]):
+            middle = neighbours[place]
+            if middle <= low:
+                continue
+            for step in range(starts[middle + 1] - 1, starts[middle] - 1, -1):
+                high = neighbours[step]
+                if high <= middle:
+                    break
+                if mark[high] == low:
+                    found[count, 0], found[count, 1], found[count, 2] = low, middle, high
+                    count += 1
+    return count
+
+
+@njit(cache=True, nogil=True)
 def best_partners(
     starts: Whole, neighbours: Vertices, degrees: Whole, ranked: Whole, joined: Whole, apart: Whole
 ) -> None:

@@ -116,6 +116,10 @@ class BoundedStatistic(GraphMechanism[Output]):
     def shift(self, cap: int) -> int:
         """By how much a vertex moves the statistic under a cap, in sum."""
 
+    def reach(self, cap: int) -> int:
+        """By how much a vertex moves the size that a cap is chosen by; it rises with the cap."""
+        return cap
+
     def law(self, cap: int) -> DiscreteLaplace:
         """The noise of each number under a cap."""
         return DiscreteLaplace(self.shift(cap) / self.noise_price)
@@ -143,11 +147,14 @@ class BoundedStatistic(GraphMechanism[Output]):
         """The cap that is used, which may be published, and the graph under it, which may not."""
         service = rng.permutation(graph.size)
         found = [Projection.of(graph, cap, service) for cap in self.caps]
-        if len(found) == 1:
-            return self.caps[0], found[0]
-        scores = self.scores([each.size for each in found])
-        place = self._choice.measure(-np.array(scores), rng=rng).value
+        place = self.choose([each.size for each in found], rng)
         return self.caps[place], found[place]
+
+    def choose(self, sizes: Sequence[int], rng: Source) -> int:
+        """The place of the cap that is used, by what each cap keeps; it may be published."""
+        if len(sizes) == 1:
+            return 0
+        return self._choice.measure(-np.array(self.scores(sizes)), rng=rng).value
 
     @cached_property
     def _choice(self) -> Exponential:
@@ -157,9 +164,9 @@ class BoundedStatistic(GraphMechanism[Output]):
     def scores(self, sizes: Sequence[int]) -> list[int]:
         """How far each cap is from the best, in parts of what a vertex can change; 0 is best.
 
-        With u(D) = cost(D) + penalty D - edges(D), the score of D is the greatest
-        (u(D) - u(E)) / max(D, E) over all caps E. A vertex raises edges(D) by 0 to D, so it moves
-        u(D) - u(E) by at most max(D, E), and the score by at most 1.
+        With u(D) = cost(D) + penalty D - size(D), the score of D is the greatest
+        (u(D) - u(E)) / max(r(D), r(E)) over all caps E, r being `reach`. A vertex raises size(D) by
+        0 to r(D), so it moves u(D) - u(E) by at most max(r(D), r(E)), and the score by at most 1.
         """
         penalty = ceil(2 * log(len(self.caps) / DOUBT) / float(self.chosen_price))
         totals = [
@@ -168,7 +175,7 @@ class BoundedStatistic(GraphMechanism[Output]):
         ]
         pairs = list(zip(self.caps, totals, strict=True))
         worst = (
-            max(STEPS * (total - other) / max(cap, rival) for rival, other in pairs)
+            max(STEPS * (total - other) / self.reach(max(cap, rival)) for rival, other in pairs)
             for cap, total in pairs
         )
         # What is cut off at 2**50 moves no further than before, and is never refused.

@@ -14,6 +14,7 @@ from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Source, System
 from celosia.core.release import Guarantee, Provenance
 from celosia.graphs.graph import Graph
+from celosia.graphs.private.bounded_counts import BoundedStarCount, BoundedTriangleCount
 from celosia.graphs.private.counts import (
     BoundedEdgeCount,
     EdgeCount,
@@ -213,12 +214,35 @@ def triangle_count(
     *,
     epsilon: float,
     delta: float | None = None,
+    level: Level = "edge",
+    cap: Cap | None = None,
     budget: Budget | None = None,
     rng: Source | None = None,
     progress: Progress = silent,
 ) -> NoisyAnswer:
-    """The number of triangles, hiding one edge; with a delta by smooth sensitivity."""
-    mechanism = TriangleCount(epsilon=epsilon, delta=delta)
+    """The number of triangles.
+
+    Args:
+        graph: stays as it is.
+        epsilon: from 1e-9 to 100.
+        delta: for an edge: noise by smooth sensitivity; the ladder where none is given.
+        level: what is hidden, one `edge` or one `vertex` with all its edges.
+        cap: for a vertex: how many of its triangles count, see `BoundedTriangleCount`; of several,
+            one is chosen privately. The powers of two from 2 to 1024 where none is given.
+        budget: pays for the answer.
+        rng: where randomness comes from.
+        progress: reports how far the count has come.
+
+    Raises:
+        InputError: CEL-G301 no such level; CEL-G302 not a cap, or a delta beside a cap.
+    """
+    mechanism: GraphMechanism[Any]
+    if check_level(level) == "vertex":
+        _no_delta(delta)
+        mechanism = BoundedTriangleCount(epsilon=epsilon, cap=_caps(cap))
+    else:
+        _no_cap(cap)
+        mechanism = TriangleCount(epsilon=epsilon, delta=delta)
     return release(graph, mechanism, budget=budget, rng=rng, progress=progress)
 
 
@@ -228,15 +252,25 @@ def star_count(
     k: int = 2,
     epsilon: float,
     delta: float | None = None,
+    level: Level = "edge",
+    cap: Cap | None = None,
     budget: Budget | None = None,
     rng: Source | None = None,
 ) -> NoisyAnswer:
-    """The number of stars with k rays, hiding one edge; with a delta by smooth sensitivity.
+    """The number of stars with k rays; arguments as of `triangle_count`, caps as in `edge_count`.
 
     Raises:
-        InputError: CEL-G304 not a number of rays, or too large a graph for so many.
+        InputError: CEL-G301 no such level; CEL-G302 not a cap, or a delta beside a cap; CEL-G304
+            not a number of rays, or too large a graph for so many.
     """
-    return release(graph, StarCount(epsilon=epsilon, delta=delta, k=k), budget=budget, rng=rng)
+    mechanism: GraphMechanism[Any]
+    if check_level(level) == "vertex":
+        _no_delta(delta)
+        mechanism = BoundedStarCount(epsilon=epsilon, cap=_caps(cap), k=k)
+    else:
+        _no_cap(cap)
+        mechanism = StarCount(epsilon=epsilon, delta=delta, k=k)
+    return release(graph, mechanism, budget=budget, rng=rng)
 
 
 def joint_degrees(
@@ -268,3 +302,8 @@ def _caps(cap: Cap | None) -> int | tuple[int, ...]:
 def _no_cap(cap: object) -> None:
     if cap is not None:
         raise InputError("CEL-G302.idle")
+
+
+def _no_delta(delta: object) -> None:
+    if delta is not None:
+        raise InputError("CEL-G302.delta")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, Literal
 
 import numpy as np
@@ -17,18 +18,35 @@ from celosia.graphs.graph import Graph
 from celosia.graphs.kdegree.realisation import construct_graph
 from celosia.graphs.method import GraphChange, GraphMethod, MethodResult
 from celosia.graphs.perturbation.exchange import Exchanges
+from celosia.graphs.private.community_graph import Wanted, community_graph
+from celosia.graphs.private.community_structure import (
+    CommunityStrength,
+    DampedSpectrum,
+    depth_of,
+    slack_of,
+)
+from celosia.graphs.private.counts import TriangleCount
 from celosia.graphs.private.degree_sequence import DegreeSequence, graphical_degrees
 from celosia.graphs.private.joint_degrees import MOST, JointDegrees
 from celosia.graphs.private.mechanism import check_graph
 from celosia.mechanisms.parameters import LEAST_EPSILON, MOST_EPSILON, check_epsilon
 from celosia.mechanisms.values import format_rounded_up
 
-Model = Literal["degrees", "joint"]
+Model = Literal["degrees", "joint", "communities"]
 
 SWITCHES = 10
 """For each edge: after about so many a graph forgets how it was made."""
 GUIDED = 50
 """Attempts for each edge to bring the joint degrees nearer to what was released."""
+SPLIT = {
+    "degrees": Fraction(3, 10),
+    "triangles": Fraction(1, 4),
+    "spectrum": Fraction(3, 10),
+    "strength": Fraction(3, 20),
+}
+"""What each release of the model communities takes of epsilon."""
+DAMPING = 4
+"""The damping of the spectrum, in mean degrees: the more, the less a single edge matters."""
 CAP = 8
 """From which degree on ends count together, where nothing else is asked for."""
 
@@ -36,6 +54,16 @@ SURE = 0.9
 """How surely a wished number of edges differs by more than noise before switches go there."""
 
 _BATCH = 1 << 20
+
+_ALIKE: dict[Model, tuple[Message, ...]] = {
+    "degrees": (Message("graphs.open.degrees_alike"),),
+    "joint": (Message("graphs.open.joint_alike"),),
+    "communities": (
+        Message("graphs.open.communities_alike"),
+        Message("graphs.open.computed_spectrum"),
+    ),
+}
+"""What a graph of each model has of the given one, and what its promise rests on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,8 +73,10 @@ class PrivateGraph(GraphMethod[Graph]):
     The degrees are released as by `DegreeSequence`, lowered to the nearest that some graph has,
     realised (Havel, Hakimi) in a random order of the vertices, and mixed by random switches. With
     the model `joint` half of epsilon goes to `JointDegrees`, and further switches bring the edges
-    between vertices of each two degrees as near to their noisy number as they can. All but the
-    releases only look at what was released.
+    between vertices of each two degrees as near to their noisy number as they can. With the model
+    `communities` epsilon goes to the degrees (30 %), to `TriangleCount` (25 %), to `DampedSpectrum`
+    (30 %) and to `CommunityStrength` (15 %), and a graph with communities is made that has these
+    numbers, see `community_graph`. All but the releases only look at what was released.
 
     Guarantee: epsilon-DP with delta 0 for one edge; the number of vertices is public. Names and
     attributes are left out.
@@ -64,7 +94,8 @@ class PrivateGraph(GraphMethod[Graph]):
     epsilon: float = parameter(least=float(LEAST_EPSILON), most=float(MOST_EPSILON), start=1)
     model: Model = "degrees"
     """`degrees`, or `joint` for them and which of them are joined: for large graphs in which like
-    joins like or unlike; elsewhere the half of epsilon that it takes from the degrees is missed."""
+    joins like or unlike; elsewhere the half of epsilon that it takes from the degrees is missed. Or
+    `communities` for degrees, triangles and communities: for a thousand vertices or more."""
     cap: int | None = parameter(None, least=1, most=MOST)
     """For the model joint: from which degree on ends count together; 8 where it is not given."""
 
@@ -76,7 +107,11 @@ class PrivateGraph(GraphMethod[Graph]):
         """Refuse a cap that is of no use, and an epsilon whose half is too small."""
         if self.cap is not None and self.model != "joint":
             raise InputError("CEL-G306")
-        self._mechanisms()
+        if self.model == "communities":
+            for part in SPLIT.values():
+                check_epsilon(check_epsilon(self.epsilon) * part)
+        else:
+            self._mechanisms()
 
     def _mechanisms(self) -> tuple[DegreeSequence, JointDegrees | None]:
         price = check_epsilon(self.epsilon)
@@ -88,6 +123,8 @@ class PrivateGraph(GraphMethod[Graph]):
         )
 
     def apply(self, graph: Graph, *, rng: Source, progress: Progress = silent) -> GraphChange:
+        if self.model == "communities":
+            return self._with_communities(check_graph(graph), rng, progress)
         sequence, joint = self._mechanisms()
         released = sequence.release(check_graph(graph), rng=rng)
         wished = None if joint is None else joint.release(graph, rng=rng)
@@ -111,6 +148,38 @@ class PrivateGraph(GraphMethod[Graph]):
             )
         return MethodResult(graph=made, facts=facts, kept=Message("graphs.kept.vertices"))
 
+    def _with_communities(self, graph: Graph, rng: Source, progress: Progress) -> GraphChange:
+        price: Any = check_epsilon(self.epsilon)  # fractions: the parts make epsilon
+        released = DegreeSequence(epsilon=price * SPLIT["degrees"]).release(graph, rng=rng)
+        degrees = graphical_degrees(released)
+        triangles = TriangleCount(epsilon=price * SPLIT["triangles"]).release(graph, rng=rng)
+        ends = int(degrees.sum())
+        spectrum = DampedSpectrum(
+            epsilon=price * SPLIT["spectrum"],
+            damping=max(DAMPING * ends / max(graph.order, 1), 1.0),
+            depth=depth_of(graph.order),
+        )
+        strength = CommunityStrength(epsilon=price * SPLIT["strength"], slack=slack_of(ends))
+        wanted = Wanted(
+            degrees=degrees,
+            triangles=max(triangles, 0),
+            spectrum=spectrum,
+            sums=spectrum.release(graph, rng=rng),
+            strength=strength.release(graph, rng=rng),
+        )
+        made = community_graph(wanted, rng=rng, progress=progress)
+        facts: dict[str, Any] = {
+            Message("graphs.fact.vertices"): made.order,
+            Message("graphs.fact.edges_after"): made.size,
+            Message("graphs.fact.ends_lowered"): int(released.sum() - made.degrees.sum()),
+            Message("graphs.fact.triangles_wanted"): wanted.triangles,
+            Message("graphs.fact.epsilon_degrees"): float(price * SPLIT["degrees"]),
+            Message("graphs.fact.epsilon_triangles"): float(price * SPLIT["triangles"]),
+            Message("graphs.fact.epsilon_spectrum"): float(price * SPLIT["spectrum"]),
+            Message("graphs.fact.epsilon_strength"): float(price * SPLIT["strength"]),
+        }
+        return MethodResult(graph=made, facts=facts, kept=Message("graphs.kept.vertices"))
+
     def promise(self, graph: Graph) -> str:
         amount = format_rounded_up(self.epsilon)
         return Message("graphs.promise.private", amount=amount)
@@ -119,9 +188,7 @@ class PrivateGraph(GraphMethod[Graph]):
         return (
             Message("graphs.open.one_edge"),
             Message("graphs.open.public_number"),
-            Message("graphs.open.degrees_alike")
-            if self.model == "degrees"
-            else Message("graphs.open.joint_alike"),
+            *_ALIKE[self.model],
         )
 
 
