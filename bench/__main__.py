@@ -27,6 +27,9 @@ def main() -> None:
     parser.add_argument(
         "--arx", metavar="CLASSPATH", help="the jars of ARX, where a benchmark races it"
     )
+    parser.add_argument(
+        "--suite", metavar="PATH", help="a copy of the W3C's tests, where a benchmark asks them"
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     arguments = parser.parse_args()
     if arguments.name is None:
@@ -37,6 +40,7 @@ def main() -> None:
         "rows": arguments.rows,
         "memory_rows": arguments.memory_rows,
         "arx": arguments.arx,
+        "suite": arguments.suite,
     }
     result = module.run(**{name: value for name, value in given.items() if value is not None})
     if arguments.json:

@@ -172,7 +172,7 @@ def compare(
     """
     question = compile_query(request.query, policy, execute)
     target = Target(policy=policy, dialect=policy.database.kind)
-    true = exact(request.query) if exact else _true_rows(question, plan, target, execute)
+    true = exact(request.query) if exact else true_rows(question, plan, target, execute)
     steps = question.post_processing
     keys = [each.name for each in question.keys if each.name in steps.columns]
     private: list[list[Row]] = []
@@ -200,14 +200,14 @@ def compare(
     )
 
 
-def _true_rows(question: Question, plan: Plan, target: Target, execute: Executor) -> list[Row]:
+def true_rows(question: Question, plan: Plan, target: Target, execute: Executor) -> list[Row]:
     """The rows of the exact answer, those of all branches below each other."""
     if question.branches:
         names = question.branches[0].post_processing.columns
         exact = [
             dict(zip(names, row.values(), strict=True))
             for each in question.branches
-            for row in _true_rows(each, plan, target, execute)
+            for row in true_rows(each, plan, target, execute)
         ]
     else:
         exact = [

@@ -51,6 +51,7 @@ def _graph(graph: Graph) -> dict[str, Any]:
         "prefixes": dict(graph.prefixes),
         "predicates": {name: address for address, name in graph.predicates},
         "classes": {name: list(members) for name, members in graph.classes},
+        **({"graphs": {name: address for address, name in graph.graphs}} if graph.graphs else {}),
     }
 
 

@@ -57,8 +57,9 @@ def _open_graph(policy: Policy, graph: Graph) -> SqlEngine:
     from celosia.queries.rdf.store import GraphStore
     from celosia.queries.rdf.views import make_views
 
-    with GraphStore.open(graph.store_path()):
-        pass  # refuses a file that is no store
+    with GraphStore.open(graph.store_path()) as store:  # refuses a file that is no store
+        if graph.graphs and not store.keeps_graphs:
+            raise InputError("CEL-Q228.other_version", path=graph.store_path())
     return DuckDBEngine(graph.store_path(), views=make_views(policy))
 
 

@@ -27,7 +27,7 @@ from celosia.queries.request import QueryRequest
 from celosia.queries.sparql import compile
 
 PREDICATES = ["ex:p", "ex:q", "ex:r"]
-ENTITY = policy_of(PREDICATES, public=["ex:r"], entity=True)
+ENTITY = policy_of(PREDICATES, public=["ex:r"], entity=True, graphs=["ex:g", "ex:h"])
 TERMS = tuple(f"<{EX}{each}>" for each in "abc")
 SHAPES = [
     "{ { ?s ex:p ?o } UNION { ?s ex:q ?o } }",
@@ -53,23 +53,41 @@ SHAPES = [
     "{ ?s ex:p ?o ; ?x ?y }",
     "{ ?s ?x ?o FILTER(?x IN (ex:p, ex:q) && ?s != ?o) }",
     "{ VALUES ?x { ex:p ex:q } ?s ?x ?o }",
+    "{ ?s ex:p ?o . ?x ex:q ?y }",
+    "{ GRAPH ex:g { ?s ex:p ?o } }",
+    "{ GRAPH ?g { ?s ex:p ?o } }",
+    "{ GRAPH ?g { ?s ex:p ?o OPTIONAL { ?o ex:r ?x } } }",
+    "{ GRAPH ex:g { ?s ex:p ?o } GRAPH ex:h { ?o ex:q ?x } }",
+    "{ ?s ex:p ?o GRAPH ?g { ?s ex:p ?o } }",
+    "{ GRAPH ?g { ?s ex:p ?o FILTER NOT EXISTS { ?s ex:q ?x } } }",
+    "{ GRAPH ?g { ?s ex:p ?o } MINUS { ?s ex:p ?o } }",
+    "{ GRAPH ?g { ?s ex:p/ex:r+ ?o } }",
+    "{ ?s ex:p ?o GRAPH ?g { { SELECT DISTINCT ?s { ?s ex:q ?x } } } }",
 ]
 
 
-def facts_of(seed: int) -> list[tuple[str, str, str]]:
+def facts_of(seed: int) -> list[tuple[str, ...]]:
+    """Facts of the default graph."""
     random = Random(seed)
     names = [f"<{EX}{each[3:]}>" for each in PREDICATES]
     every = [(s, p, o) for s in TERMS for p in names for o in TERMS]
-    return random.sample(every, random.randrange(3, 16))
+    return list(random.sample(every, random.randrange(3, 16)))
 
 
-def without(facts: list[tuple[str, str, str]], entity: str) -> list[tuple[str, str, str]]:
+def with_named(seed: int) -> list[tuple[str, ...]]:
+    """The same, and facts of two named graphs, some of which are also elsewhere."""
+    named = [f"<{EX}g>", f"<{EX}h>"]
+    other = [(*fact, place) for place in named for fact in facts_of(seed + 1 + len(place) * 7)]
+    return [*facts_of(seed), *Random(seed).sample(other, len(other) // 2)]
+
+
+def without(facts: list[tuple[str, ...]], entity: str) -> list[tuple[str, ...]]:
     public = f"<{EX}r>"
     return [each for each in facts if each[0] != entity or each[1] == public]
 
 
 @cache
-def stored(facts: tuple[tuple[str, str, str], ...]) -> Both:
+def stored(facts: tuple[tuple[str, ...], ...]) -> Both:
     return Both(facts, ENTITY)
 
 
@@ -84,7 +102,7 @@ def test_what_changes_with_an_entity_is_its_own(body: str) -> None:
     question = compile(f"SELECT (COUNT(*) AS ?count) WHERE {body}", ENTITY)
     moved = 0
     for seed in range(6):
-        facts = facts_of(seed)
+        facts = with_named(seed)
         whole = owned_rows(question, stored(tuple(facts)))
         for entity in TERMS:
             number = term_number(entity)
@@ -208,6 +226,46 @@ def test_a_variable_predicate_that_is_public_too_is_named() -> None:
         make_plan(QueryRequest(query, epsilon=1), ENTITY, count=lambda table, column: 1)
     assert refused.value.key == "CEL-Q120.mixed_patterns"
     assert "FILTER(?p IN" in str(refused.value)
+
+
+GRAPH_SHAPES = [
+    "{ GRAPH ?g { ?s ex:p ?o } }",
+    "{ ?s ex:p ?o GRAPH ?g { ?s ex:p ?o } }",
+    "{ GRAPH ex:g { ?s ex:p ?o . ?o ex:p ?x } }",
+    "{ GRAPH ?g { ?s ex:p ?o FILTER NOT EXISTS { ?s ex:q ?x } } }",
+]
+
+
+@pytest.mark.parametrize("body", GRAPH_SHAPES)
+def test_a_fact_of_one_graph_moves_a_count_by_no_more_than_the_bound(body: str) -> None:
+    plain = policy_of(PREDICATES, public=["ex:r"], graphs=["ex:g", "ex:h"])
+    capped = [
+        replace(
+            table,
+            columns=tuple(
+                replace(each, most=2) if each.name in ("subject", "object") else each
+                for each in table.columns
+            ),
+        )
+        if not table.public and table.name.startswith("ex:")
+        else table
+        for table in plain.tables
+    ]
+    policy = replace(plain, tables=tuple(capped))
+    request = QueryRequest(f"SELECT (COUNT(*) AS ?count) WHERE {body}", epsilon=1)
+    plan = make_plan(request, policy, count=lambda table, column: 3)
+    (step,) = plan.steps
+    assert isinstance(step, LaplaceStep)
+    (query,) = step.queries(None)
+    facts, reached = with_named(57), 0
+    ((here,),) = stored(tuple(facts)).duckdb.execute(query.sql("duckdb")).fetchall()
+    for fact in facts:
+        if fact[1] != f"<{EX}r>":
+            left = tuple(each for each in facts if each != fact)
+            ((there,),) = stored(left).duckdb.execute(query.sql("duckdb")).fetchall()
+            assert abs(int(here) - int(there)) <= step.shifts[0], fact
+            reached = max(reached, abs(int(here) - int(there)))
+    assert reached > 0
 
 
 def test_closures_of_private_predicates_are_refused() -> None:

@@ -25,8 +25,8 @@ from celosia.queries.rdf.terms import XSD, address_text, canonical_text, decode,
 from celosia.queries.rdf.views import make_views
 
 EX = "http://example.org/"
-Fact = tuple[str, str, str]
-"""Three terms as N-Triples has them."""
+Fact = tuple[str, ...]
+"""Three terms as N-Triples has them; a fourth is the graph, as N-Quads has it."""
 
 
 def policy_of(
@@ -37,6 +37,7 @@ def policy_of(
     subject_keys: dict[str, tuple[int, ...]] | None = None,
     bounds: dict[str, tuple[int, int]] | None = None,
     entity: bool = False,
+    graphs: Sequence[str] = (),
     prefixes: Sequence[tuple[str, str]] = (("ex", EX), ("xsd", XSD)),
 ) -> Policy:
     """A policy for predicates, given as compact names of one of the prefixes."""
@@ -88,6 +89,7 @@ def policy_of(
             store="none.graph",
             prefixes=tuple(prefixes),
             predicates=tuple((starts[prefix] + local, name) for name, prefix, local in split),
+            graphs=tuple((f"{EX}{name.removeprefix('ex:')}", name) for name in graphs),
         ),
     )
 
@@ -109,16 +111,38 @@ class Both:
         lines = "\n".join(f"{' '.join(fact)} ." for fact in dict.fromkeys(facts))
         self.policy = policy
         self.store = ox.Store()
-        self.store.load(lines.encode(), format=ox.RdfFormat.N_TRIPLES)
+        self.store.load(lines.encode(), format=ox.RdfFormat.N_QUADS)
         self.duckdb = duckdb.connect()
         self.duckdb.execute(
             "CREATE TABLE triples (s BIGINT, p BIGINT, o BIGINT, kind TINYINT, text VARCHAR, "
             "language VARCHAR, datatype BIGINT, number DOUBLE, moment TIMESTAMP)"
         )
-        rows = [_row(triple) for triple in self.store]
+        rows = list(dict.fromkeys(_row(triple) for triple in self.store))
         marks = ", ".join("?" for _ in range(9))
         self.duckdb.executemany(f"INSERT INTO triples VALUES ({marks})", rows)
-        self._views()
+        if policy.graph is not None and policy.graph.graphs:
+            self._keep_graphs_apart()
+        else:
+            self._views()
+
+    def _keep_graphs_apart(self) -> None:
+        """As the loader does: facts of named graphs, and those of no default graph."""
+        quads = [(_row(each)[:3], each.graph_name) for each in self.store]
+        default = {row for row, place in quads if isinstance(place, ox.DefaultGraph)}
+        named = [
+            (term_number(canonical_text(place)), *row)
+            for row, place in quads
+            if isinstance(place, ox.NamedNode)
+        ]
+        run = self.duckdb
+        run.execute("CREATE TABLE named (g BIGINT, s BIGINT, p BIGINT, o BIGINT)")
+        run.execute("CREATE TABLE elsewhere (s BIGINT, p BIGINT, o BIGINT)")
+        for row in named:
+            run.execute("INSERT INTO named VALUES (?, ?, ?, ?)", row)
+        for elsewhere in {row[1:] for row in named} - default:
+            run.execute("INSERT INTO elsewhere VALUES (?, ?, ?)", elsewhere)
+        for name, query in make_views(self.policy).items():
+            run.execute(f'CREATE VIEW "{name}" AS {query.sql("duckdb")}')
 
     def _views(self) -> None:
         graph = self.policy.graph

@@ -35,6 +35,9 @@ Format = Annotated[
 ]
 Add = Annotated[bool, "--add", "Add to the facts of the store."]
 Base = Annotated[str | None, "The base of relative addresses."]
+Graph = Annotated[
+    str | None, "--graph IRI", "The named graph for facts that name none; by default none."
+]
 Predicates = Annotated[
     list[str] | None, "--predicate IRI", "Endpoint: only this predicate; repeatable."
 ]
@@ -52,6 +55,7 @@ def load(
     format_name: Format = None,
     add: Add = False,
     base: Base = None,
+    graph: Graph = None,
     predicates: Predicates = None,
     policy: PolicyFile = None,
     authorization: Authorization = None,
@@ -59,8 +63,8 @@ def load(
 ) -> None:
     """Load facts into a store, completely or not at all.
 
-    All graphs of N-Quads and TriG become one, a fact that is there twice counts once, and blank
-    nodes of different files stay apart.
+    A fact that is there twice counts once, and blank nodes of different files stay apart. Named
+    graphs are kept; the policy says whether they are asked apart or as one.
 
     **Examples**
 
@@ -68,10 +72,13 @@ def load(
 
     `celosia rdf load more.nt -o people.graph --add`
 
+    `celosia rdf load clinic.ttl -o people.graph --add --graph http://example.org/clinic`
+
     `celosia rdf load https://example.org/sparql -o people.graph --policy policy.toml`
     """
     remote = [source for source in sources if "://" in source or source.startswith("$")]
-    wrong = bool(remote) and (len(sources) > 1 or format_name is not None or base is not None)
+    of_files = (format_name, base, graph)
+    wrong = bool(remote) and (len(sources) > 1 or any(each is not None for each in of_files))
     only_remote = predicates or policy is not None or authorization is not None or plain
     if wrong or (not remote and only_remote) or (predicates and policy is not None):
         raise InputError("CEL-Q213.endpoint")
@@ -101,6 +108,7 @@ def load(
                 add=add,
                 overwrite=outputs.overwrite,
                 base=base,
+                graph=graph,
                 progress=progress,
             )
     if outputs.as_json:

@@ -49,6 +49,10 @@ def info(
                 for each in graph.predicates()
             ],
         )
+        if graphs := graph.graphs():
+            console.show_table(
+                say("cli.rdf.named_graphs"), console.columns("address", "facts:,"), graphs.items()
+            )
         console.show(
             say("cli.rdf.from_loaded", sources=", ".join(graph.sources), loaded=graph.loaded)
         )

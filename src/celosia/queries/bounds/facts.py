@@ -9,7 +9,14 @@ from typing import Protocol
 
 from celosia.core.errors import InputError, QueryRefused
 from celosia.core.numbers import whole
-from celosia.queries.policy.values import ANY_PREDICATE, ColumnPolicy, Policy, TablePolicy
+from celosia.queries.policy.values import (
+    ANY_PREDICATE,
+    ColumnPolicy,
+    Policy,
+    TablePolicy,
+    graph_table,
+    split_graph_table,
+)
 
 NOTHING: Mapping[tuple[str, str], int] = MappingProxyType({})
 
@@ -115,9 +122,10 @@ class DeclaredFacts:
         """The table of all facts, for that of one predicate of a graph."""
         graph = self.policy.graph
         names = () if graph is None else (name.lower() for _, name in graph.predicates)
-        if table.lower() not in names or self.policy.table(ANY_PREDICATE) is None:
+        name, place = split_graph_table(table.lower())
+        if name not in names or self.policy.table(ANY_PREDICATE) is None:
             return None
-        return ANY_PREDICATE.lower()
+        return graph_table(ANY_PREDICATE, place) if place else ANY_PREDICATE
 
     def _table(self, name: str) -> TablePolicy:
         found = self.policy.table(name)

@@ -104,10 +104,25 @@ class Target:
     def _of_all(
         self, columns: list[algebra.Column], parts: tuple[algebra.DerivedTable, ...]
     ) -> ColumnPolicy | None:
-        """The first part's declaration, if all parts have one of the same type."""
+        """The first part's declaration, if all parts have one of the same type.
+
+        A whole number that a part has written is a key of its own, as the graph of `GRAPH ?g` is.
+        """
+        written = [_written_key(*each) for each in zip(columns, parts, strict=True)]
+        if all(each is not None for each in written):
+            keys = tuple(dict.fromkeys(each for each in written if each is not None))
+            return ColumnPolicy(name=columns[0].name, type="integer", keys=keys)
         found = [self._origin(*each) for each in zip(columns, parts, strict=True)]
         types = {None if each is None else each.type for each in found}
         return found[0] if len(types) == 1 else None
+
+
+def _written_key(column: algebra.Column, part: algebra.DerivedTable) -> int | None:
+    """The whole number that a column of a part is in each row."""
+    (named,) = [each for each in part.columns if each.name == column.name]
+    tree = named.expression
+    is_whole = isinstance(tree, exp.Literal) and not tree.is_string and str(tree.this).isdecimal()
+    return int(str(tree.this)) if is_whole else None
 
 
 @cache

@@ -3,6 +3,8 @@
 [graph]
 store = "people.graph"               # where `celosia rdf load` has put the facts
 # endpoint = "https://..."           # or a SPARQL endpoint that is asked by aggregates
+# graphs = ["ex:clinic"]             # named graphs that GRAPH and FROM may ask; without them all
+                                     # graphs are one
 
 [graph.prefixes]                     # names are short for addresses
 foaf = "http://xmlns.com/foaf/0.1/"
@@ -59,7 +61,7 @@ _PREDICATE = frozenset(
 def read_graph(top: Settings) -> tuple[Graph, tuple[TablePolicy, ...], Unit]:
     """The graph of a policy, its predicates as tables, and the unit."""
     section = top.section(
-        "graph", "[graph]", {"store", "endpoint", "prefixes", "classes", "predicates"}
+        "graph", "[graph]", {"store", "endpoint", "graphs", "prefixes", "classes", "predicates"}
     )
     store, endpoint = section.text("store"), section.text("endpoint")
     if bool(store) == bool(endpoint):
@@ -69,6 +71,9 @@ def read_graph(top: Settings) -> tuple[Graph, tuple[TablePolicy, ...], Unit]:
             top.problems.add("CEL-Q280.graph_and_tables", other=other)
     unit = _unit(top)
     reader = _TermReader(top.problems, _prefixes(section))
+    graphs = _graphs(section, reader)
+    if graphs and endpoint:
+        top.problems.add("CEL-Q280.graphs_of_endpoint")
     classes = _classes(section, reader)
     settings = section.section("predicates", "[graph.predicates]")
     written = [*(each for _, names in classes for each in names), *settings.table]
@@ -96,6 +101,7 @@ def read_graph(top: Settings) -> tuple[Graph, tuple[TablePolicy, ...], Unit]:
             for kind, members in classes
         ),
         labels=tuple(sorted(reader.labels.items())),
+        graphs=graphs,
     )
     _check(graph, tables, unit, top.problems)
     return graph, (*tables, *_combined_tables(tables, unit)), unit
@@ -150,6 +156,14 @@ def _classes(section: Settings, reader: _TermReader) -> list[tuple[str, list[str
         one = classes.section(name, f"[graph.classes.{name}]", {"predicates"})
         found.append((name, _words(one, "predicates")))
     return found
+
+
+def _graphs(section: Settings, reader: _TermReader) -> tuple[tuple[str, str], ...]:
+    words = _words(section, "graphs")
+    found = [each for each in map(reader.address, words) if each is not None]
+    for each in found:
+        reader.number(f"<{each}>")  # groups may be shown for them
+    return tuple(_names(found, reader.prefixes).items())
 
 
 def _words(settings: Settings, key: str) -> list[str]:

@@ -122,11 +122,18 @@ class Graph:
     """Kinds of entities by the tables of their private predicates; empty where facts are units."""
     labels: tuple[tuple[int, str], ...] = ()
     """The numbers of terms that are declared as keys, each with the term as it is written."""
+    graphs: tuple[tuple[str, str], ...] = ()
+    """The address of each named graph that GRAPH may ask, with its short name. If there are any,
+    patterns outside of GRAPH are about the default graph alone; else all graphs are one."""
     folder: str | None = field(default=None, compare=False)
 
     def table_of(self, address: str) -> str | None:
         """The table of a predicate; None where it may not be asked."""
         return dict(self.predicates).get(address)
+
+    def graph_name(self, address: str) -> str | None:
+        """The short name of a named graph; None where it may not be asked."""
+        return dict(self.graphs).get(address)
 
     def store_path(self) -> str:
         """The path of the store, from the folder of the policy."""
@@ -146,6 +153,26 @@ _CLOSURE = "+"
 def closure_table(table: str) -> str:
     """The name of the table of all ways of one step or more along a public predicate."""
     return table + _CLOSURE
+
+
+_IN_GRAPH = " in graph "
+
+
+def graph_table(table: str, graph: str) -> str:
+    """The name of the table of those facts of a table that are in a named graph."""
+    return f"{table}{_IN_GRAPH}{graph}"
+
+
+def split_graph_table(table: str) -> tuple[str, str]:
+    """The table of a predicate, and the short name of the graph that it is in, if any.
+
+    >>> split_graph_table(graph_table("ex:age", "ex:clinic"))
+    ('ex:age', 'ex:clinic')
+    >>> split_graph_table("ex:age")
+    ('ex:age', '')
+    """
+    name, _, graph = table.partition(_IN_GRAPH)
+    return name, graph
 
 
 FACT_COLUMNS: tuple[tuple[str, ColumnType], ...] = (
@@ -219,7 +246,18 @@ class Policy:
             if steps is not None and steps.public and "predicate" not in steps.key:
                 columns = tuple(replace(each, most=None, unique=False) for each in steps.columns)
                 return replace(steps, name=steps.name + _CLOSURE, columns=columns)
+        if found is None and self.graph is not None and _IN_GRAPH in name.lower():
+            return self._in_graph(*split_graph_table(name.lower()))
         return found
+
+    def _in_graph(self, name: str, graph: str) -> TablePolicy | None:
+        """The facts of a table in a named graph: other facts, of which the same is declared."""
+        assert self.graph is not None
+        found = self.table(name)
+        short = next((each for _, each in self.graph.graphs if each.lower() == graph), None)
+        if found is None or short is None or found.name == ENTITIES:
+            return None
+        return replace(found, name=graph_table(found.name, short))
 
     def _any_predicate(self, name: str, found: TablePolicy | None) -> TablePolicy | None:
         """The table of all facts, or of all private or public ones where there are both.
@@ -250,18 +288,41 @@ class Policy:
                 references=() if is_public else (("subject", ENTITIES, "subject"),),
                 key=("subject", "predicate", "object"),
             )
+        parts = [table for iri in among if (table := of[iri]) is not None]
         changes: dict[str, dict[str, Any]] = {"predicate": {"keys": predicate_numbers(among)}}
         caps = [_subject_cap(of[iri]) for iri in among]
         if not self.unit.is_row and not found.public and None not in caps:
             # The facts of an entity are those of its predicates: their caps add up.
             changes["subject"] = {"most": sum(each or 0 for each in caps)}
-        columns = tuple(replace(each, **changes.get(each.name, {})) for each in found.columns)
+        columns = tuple(
+            replace(
+                _declared_by_all(each, [part.column(each.name) for part in parts]),
+                **changes.get(each.name, {}),
+            )
+            for each in found.columns
+        )
         return replace(found, columns=columns)
 
 
 def _subject_cap(table: TablePolicy | None) -> int | None:
     column = None if table is None else table.column("subject")
     return None if column is None else column.most
+
+
+def _declared_by_all(column: ColumnPolicy, parts: list[ColumnPolicy | None]) -> ColumnPolicy:
+    """A column of all facts: its keys and bounds are those of all predicates, if each has some."""
+    given = [each for each in parts if each is not None]
+    if given and all(each.keys is not None for each in given):
+        listed = dict.fromkeys(key for each in given for key in each.keys or ())
+        column = replace(column, keys=tuple(listed))
+    lower = [each.lower for each in given if each.lower is not None]
+    upper = [each.upper for each in given if each.upper is not None]
+    if given and len(lower) == len(upper) == len(given):
+        grids = [each.grid for each in given if each.grid is not None]
+        column = replace(
+            column, lower=min(lower), upper=max(upper), grid=min(grids) if grids else None
+        )
+    return column
 
 
 @lru_cache(maxsize=64)
@@ -359,6 +420,7 @@ def policy_facts(policy: Policy) -> dict[str, Any]:
         facts["graph"] = {
             "store": policy.graph.store,
             **({"endpoint": policy.graph.endpoint} if policy.graph.endpoint else {}),
+            **({"graphs": sorted(policy.graph.graphs)} if policy.graph.graphs else {}),
             "predicates": sorted(policy.graph.predicates),
             "classes": sorted([name, sorted(of)] for name, of in policy.graph.classes),
         }

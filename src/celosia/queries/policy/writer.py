@@ -129,7 +129,10 @@ def _database(database: Database) -> Iterator[str]:
 def _graph(policy: Policy, graph: Graph) -> Iterator[str]:
     addresses = {name: quote(f"<{address}>") for address, name in graph.predicates}
     place = f"endpoint = {quote(graph.endpoint)}" if graph.endpoint else None
-    yield from ("", "[graph]", place or f"store = {quote(graph.store)}", "", "[graph.prefixes]")
+    yield from ("", "[graph]", place or f"store = {quote(graph.store)}")
+    if graph.graphs:
+        yield f"graphs = [{', '.join(quote(f'<{address}>') for address, _ in graph.graphs)}]"
+    yield from ("", "[graph.prefixes]")
     yield from (f"{toml_key(name)} = {quote(start)}" for name, start in graph.prefixes)
     for kind, members in graph.classes:
         listed = ", ".join(addresses[each] for each in members)

@@ -22,6 +22,7 @@ from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step
 from celosia.queries.rdf import term_sql
 from celosia.queries.rdf.ntriples import split_columns
+from celosia.queries.rdf.terms import address_text, term_number
 
 if TYPE_CHECKING:
     import duckdb
@@ -56,11 +57,16 @@ class StoreBuilder:
         """Facts read, with those that are there already."""
         self.has_blank = False
         """Whether any fact read had a blank node."""
+        self.graph: str | None = None
+        """The address of the named graph that facts come into, where they name none."""
+        self.quads = False
+        """Whether lines are N-Quads."""
 
     def take(self, batch: bytes) -> None:
-        """Add some lines of canonical N-Triples, while the caller reads on."""
+        """Add some lines of canonical N-Triples or N-Quads, while the caller reads on."""
         self.wait()
-        self._pending = self._pool.submit(self._insert, batch, self.files)
+        given = (self.files, self.graph, self.quads)
+        self._pending = self._pool.submit(self._insert, batch, *given)
 
     def wait(self) -> None:
         """Until all lines taken are in; raises what went wrong with them."""
@@ -84,6 +90,15 @@ class StoreBuilder:
             "FROM (SELECT DISTINCT s, p, o FROM staged.facts) "
             f"JOIN ({term_sql.decode_sql('draft.terms')}) ON id = o ORDER BY p, s, o"
         )
+        run(
+            "CREATE TABLE draft.named AS SELECT DISTINCT g, s, p, o FROM staged.facts "
+            "WHERE g IS NOT NULL ORDER BY g, p, s, o"
+        )
+        run(
+            "CREATE TABLE draft.elsewhere AS SELECT DISTINCT s, p, o FROM draft.named "
+            "ANTI JOIN (SELECT s, p, o FROM staged.facts WHERE g IS NULL) USING (s, p, o) "
+            "ORDER BY p, s, o"
+        )
         progress(Step(Message("queries.rdf.counting"), 0))
         run(_STATISTICS)
         (triples,) = self._row("SELECT count(*) FROM draft.triples")
@@ -102,18 +117,30 @@ class StoreBuilder:
         run = self._connection.execute
         place = str(store).replace("'", "''")
         run(f"ATTACH '{place}' AS old (READ_ONLY)")
-        run("INSERT INTO staged.facts SELECT s, p, o FROM old.triples")
+        (kept_apart,) = self._row(
+            "SELECT count(*) FROM duckdb_tables() "
+            "WHERE database_name = 'old' AND table_name = 'elsewhere'"
+        )
+        if kept_apart:
+            run(
+                "INSERT INTO staged.facts SELECT NULL, s, p, o FROM old.triples "
+                "ANTI JOIN old.elsewhere USING (s, p, o)"
+            )
+            run("INSERT INTO staged.facts SELECT g, s, p, o FROM old.named")
+        else:  # a store from before graphs were kept apart
+            run("INSERT INTO staged.facts SELECT NULL, s, p, o FROM old.triples")
         run("INSERT INTO staged.words SELECT id, text FROM old.terms")
         (files,) = self._row("SELECT value FROM old.meta WHERE name = 'files'")
         self.files = int(files)
         run("DETACH old")
 
-    def _insert(self, batch: bytes, file: int) -> int:
+    def _insert(self, batch: bytes, file: int, graph: str | None, quads: bool) -> int:
         """Number each different term of a batch once, and write its facts by these numbers."""
         import pyarrow as pa  # 0.15 s, only where facts are loaded
 
-        table = split_columns(batch)
-        stacked = pa.chunked_array([part for name in "spo" for part in table[name].chunks])
+        table = split_columns(batch, quads=quads)
+        names = table.column_names
+        stacked = pa.chunked_array([part for name in names for part in table[name].chunks])
         coded = stacked.combine_chunks().dictionary_encode()
         _refuse_unknown(coded.dictionary)
         self.has_blank = self.has_blank or _has_blank(coded.dictionary)
@@ -126,11 +153,18 @@ class StoreBuilder:
             words = cursor.execute(numbered).to_arrow_table()
             numbers = np.empty(len(words), np.int64)
             numbers[words["place"].to_numpy()] = words["id"].to_numpy()
-            facts = numbers[coded.indices.to_numpy()].reshape(3, -1)
+            facts = numbers[coded.indices.to_numpy()].reshape(len(names), -1)
             cursor.register("words", words)
-            cursor.register("facts", pa.table(dict(zip("spo", facts, strict=True))))
-            cursor.execute("INSERT INTO staged.words SELECT id, text FROM words")
-            cursor.execute("INSERT INTO staged.facts SELECT s, p, o FROM facts")
+            cursor.register("facts", pa.table(dict(zip(names, facts, strict=True))))
+            cursor.execute("INSERT INTO staged.words SELECT id, text FROM words WHERE text <> ''")
+            place = "NULL"
+            if graph is not None:
+                text = address_text(graph)
+                place = str(term_number(text))
+                cursor.execute("INSERT INTO staged.words VALUES (?, ?)", [int(place), text])
+            if quads:
+                place = f"coalesce(nullif(g, {term_number('')}), {place})"
+            cursor.execute(f"INSERT INTO staged.facts SELECT {place}, s, p, o FROM facts")  # noqa: S608
         finally:
             cursor.close()
         return int(table.num_rows)
@@ -164,7 +198,9 @@ def build_store(store: Path) -> Iterator[StoreBuilder]:
                 for name in ("staged", "draft"):
                     place = str(Path(folder, name)).replace("'", "''")
                     connection.execute(f"ATTACH '{place}' AS {name}")
-                connection.execute("CREATE TABLE staged.facts (s BIGINT, p BIGINT, o BIGINT)")
+                connection.execute(
+                    "CREATE TABLE staged.facts (g BIGINT, s BIGINT, p BIGINT, o BIGINT)"
+                )
                 connection.execute("CREATE TABLE staged.words (id BIGINT, text VARCHAR)")
                 yield StoreBuilder(connection, pool)
             _replace(draft, store, before)

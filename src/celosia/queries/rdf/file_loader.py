@@ -189,13 +189,15 @@ def load(
     add: bool = False,
     overwrite: bool = False,
     base: str | None = None,
+    graph: str | None = None,
     progress: Progress = silent,
 ) -> LoadSummary:
     """Load files of facts into a store, which is a DuckDB file.
 
-    The store is replaced as a whole at the end, or stays as it was. All graphs of N-Quads and TriG
-    become one, a fact that is there twice counts once, and blank nodes of one file are never those
-    of another, or of an earlier loading.
+    The store is replaced as a whole at the end, or stays as it was. A fact that is there twice
+    counts once, and blank nodes of one file are never those of another, or of an earlier loading.
+    The store keeps the named graphs of N-Quads and TriG apart; whether they are asked apart or as
+    one graph is said by the policy.
 
     Args:
         sources: files of Turtle, N-Triples, RDF/XML, N-Quads, TriG or HDT; `.gz` is unpacked.
@@ -204,6 +206,7 @@ def load(
         add: keep what the store holds already; it is begun if there is none.
         overwrite: whether a file of this name may be lost.
         base: what relative addresses start from.
+        graph: the address of a named graph for all facts that name none; the default graph if None.
         progress: receives the number of bytes read.
 
     Raises:
@@ -227,7 +230,7 @@ def load(
                 stage = Message("queries.rdf.reading_file", file=source.path.name)
                 progress(Step(stage, min(done + position, total), total))
 
-            _read(source, made, base, report_bytes)
+            _read(source, made, (base, graph), report_bytes)
             done += source.path.stat().st_size
         return [source.path.name for source in found]
 
@@ -235,13 +238,17 @@ def load(
 
 
 def _read(
-    source: Source, made: StoreBuilder, base: str | None, report_bytes: Callable[[int], None]
+    source: Source,
+    made: StoreBuilder,
+    addresses: tuple[str | None, str | None],
+    report_bytes: Callable[[int], None],
 ) -> None:
     """Hand on all facts of a file."""
     try:
         with open_source(source, report_bytes) as reader:
             try:
-                parse_into(made, reader, source.parser_format, base=base)
+                base, graph = addresses
+                parse_into(made, reader, source.parser_format, base=base, graph=graph)
             except SyntaxError as fault:
                 # Its message quotes the text, which is not ours to repeat: the place is enough.
                 line = fault.lineno or (reader.lines + 1 if reader.lines else None)

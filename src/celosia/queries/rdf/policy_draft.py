@@ -29,6 +29,8 @@ KNOWN = {
     "wdt": "http://www.wikidata.org/prop/direct/",
 }
 """Prefixes that people know; others are numbered."""
+MOST_GRAPHS = 16
+"""Named graphs that are listed: a GRAPH with a variable asks as many."""
 MOST_CLASSES = 100
 """Types that become classes; entities of all others are one class together."""
 Stars = Mapping[str, frozenset[int]]
@@ -57,7 +59,7 @@ def draft_graph_policy(store: GraphStore, *, name: str = "my-data", path: str | 
     parts = [
         f"name = {quote(name)}",
         say("queries.draft.graph_head").rstrip(),
-        f"[graph]\nstore = {quote(path or str(store.path))}",
+        _head(store, path),
         "\n".join(
             ["[graph.prefixes]", *(f"{toml_key(k)} = {quote(v)}" for k, v in prefixes.items())]
         ),
@@ -67,6 +69,16 @@ def draft_graph_policy(store: GraphStore, *, name: str = "my-data", path: str | 
         parts.append(f"[graph.classes.{toml_key(star)}]\npredicates = [{listed}]")
     parts += [_predicate(word, is_number=number in numeric) for number, word in words.items()]
     return "\n\n".join(parts) + "\n"
+
+
+def _head(store: GraphStore, path: str | None) -> str:
+    """Where the facts are, and the named graphs that may be asked apart."""
+    lines = ["[graph]", f"store = {quote(path or str(store.path))}"]
+    named = [quote(address_text(each)) for each in store.graphs() if not each.startswith("_:")]
+    if named:
+        listed = ", ".join(named[:MOST_GRAPHS])
+        lines.append(say("queries.draft.graph_graphs", listed=listed).rstrip())
+    return "\n".join(lines)
 
 
 def _predicate(word: str, *, is_number: bool) -> str:

@@ -114,6 +114,21 @@ class GraphStore:
             for text, *counts in rows
         ]
 
+    @property
+    def keeps_graphs(self) -> bool:
+        """Whether named graphs are kept apart; stores of earlier versions have one graph."""
+        return ("named",) in self.rows("SELECT table_name FROM duckdb_tables()")
+
+    def graphs(self) -> dict[str, int]:
+        """The addresses of named graphs with the numbers of their facts, the largest first."""
+        if not self.keeps_graphs:
+            return {}
+        found = self.rows(
+            "SELECT text, count(*) AS facts FROM named JOIN terms ON id = g "
+            "GROUP BY text ORDER BY facts DESC, text"
+        )
+        return {text.removeprefix("<").removesuffix(">"): facts for text, facts in found}
+
     def texts(self, numbers: Iterable[int]) -> dict[int, str]:
         """The canonical texts of some terms by their numbers."""
         wanted = list(numbers)
@@ -166,6 +181,7 @@ class GraphStore:
             "subjects": self.subjects,
             "sources": list(self.sources),
             "loaded": self.loaded,
+            **({"graphs": graphs} if (graphs := self.graphs()) else {}),
             "predicates": [each.as_dict() for each in self.predicates()],
         }
 

@@ -78,9 +78,16 @@ def make_store(
 
 
 def parse_into(
-    made: StoreBuilder, reader: Any, parser_format: Any, *, base: str | None = None
+    made: StoreBuilder,
+    reader: Any,
+    parser_format: Any,
+    *,
+    base: str | None = None,
+    graph: str | None = None,
 ) -> None:
     """Parse what a reader gives and hand it on, blank nodes apart from all before.
+
+    Facts that name no graph come into `graph`, or else into the default graph.
 
     Raises:
         SyntaxError: of pyoxigraph, with line and column where it knows them.
@@ -88,11 +95,16 @@ def parse_into(
     import pyoxigraph
 
     made.files += 1
+    made.graph, made.quads = graph, parser_format.supports_datasets
     batches: Any = BatchWriter(made.take)
     quads = pyoxigraph.parse(reader, format=parser_format, base_iri=base)
-    facts: Any = map(attrgetter("triple"), quads)  # without its graph
     # Both ends of this are pyoxigraph's: no term becomes an object of ours.
-    pyoxigraph.serialize(facts, batches, pyoxigraph.RdfFormat.N_TRIPLES)
+    if made.quads:
+        facts: Any = quads
+        pyoxigraph.serialize(facts, batches, pyoxigraph.RdfFormat.N_QUADS)
+    else:
+        facts = map(attrgetter("triple"), quads)
+        pyoxigraph.serialize(facts, batches, pyoxigraph.RdfFormat.N_TRIPLES)
     batches.hand_on()
     made.wait()
 

@@ -16,6 +16,7 @@ from celosia.queries.policy.values import (
     FACT_COLUMNS,
     Policy,
     closure_table,
+    graph_table,
 )
 from celosia.queries.rdf.terms import address_text, term_number
 
@@ -31,21 +32,40 @@ def make_views(policy: Policy) -> Mapping[str, exp.Select]:
     graph = policy.graph
     assert graph is not None, "a policy with a graph"
     numbers = {name: term_number(address_text(each)) for each, name in graph.predicates}
-    columns = [name for name, _ in FACT_COLUMNS]
-    found = {name: _facts(columns, [number]) for name, number in numbers.items()}
     private = [table.name for table in policy.tables if not table.public]
-    for name, number in numbers.items():
-        if policy.table(closure_table(name)) is not None:
-            found[closure_table(name)] = _closure(columns, number)
-    if policy.table(ANY_PREDICATE) is not None:
-        found[ANY_PREDICATE] = _facts([*columns, "predicate"], numbers.values())
-    for name, is_public in ((ANY_PRIVATE, False), (ANY_PUBLIC, True)):
-        if policy.table(name) is not None:
-            among = [number for word, number in numbers.items() if (word in private) != is_public]
-            found[name] = _facts([*columns, "predicate"], among)
+    found = _views_of_graph(policy, numbers, private, _DEFAULT if graph.graphs else "")
+    for address, short in graph.graphs:
+        inside = _NAMED.format(number=term_number(address_text(address)))
+        for name, view in _views_of_graph(policy, numbers, private, inside).items():
+            steps = name.removesuffix(closure_table(""))
+            found[graph_table(steps, short) + name.removeprefix(steps)] = view
     if policy.table(ENTITIES) is not None:
         owned = [number for name, number in numbers.items() if name in private]
         found[ENTITIES] = _facts(["subject"], owned).distinct(copy=False)
+    return found
+
+
+_SAME = "x.s = triples.s AND x.p = triples.p AND x.o = triples.o"
+_DEFAULT = f"NOT EXISTS (SELECT 1 FROM elsewhere AS x WHERE {_SAME})"  # noqa: S608
+"""Of facts of the default graph, in a store that keeps graphs apart."""
+_NAMED = f"EXISTS (SELECT 1 FROM named AS x WHERE x.g = {{number}} AND {_SAME})"  # noqa: S608
+
+
+def _views_of_graph(
+    policy: Policy, numbers: Mapping[str, int], private: list[str], inside: str
+) -> dict[str, exp.Select]:
+    """The views of predicates, closures and all facts, for the facts of one graph."""
+    columns = [name for name, _ in FACT_COLUMNS]
+    found = {name: _facts(columns, [number], inside) for name, number in numbers.items()}
+    for name, number in numbers.items():
+        if policy.table(closure_table(name)) is not None:
+            found[closure_table(name)] = _closure(columns, number, inside)
+    if policy.table(ANY_PREDICATE) is not None:
+        found[ANY_PREDICATE] = _facts([*columns, "predicate"], numbers.values(), inside)
+    for name, is_public in ((ANY_PRIVATE, False), (ANY_PUBLIC, True)):
+        if policy.table(name) is not None:
+            among = [number for word, number in numbers.items() if (word in private) != is_public]
+            found[name] = _facts([*columns, "predicate"], among, inside)
     return found
 
 
@@ -75,7 +95,8 @@ def make_cap_remover(policy: Policy, execute: Executor) -> Callable[[exp.Expr], 
         if not others and all(
             cap is None or number <= cap for cap, number in zip(caps, found, strict=True)
         ):
-            kept.add(table.name)
+            kept.add(table.name)  # a graph holds no more of them
+            kept |= {graph_table(table.name, short) for _, short in graph.graphs}
 
     def plain(table: str, alias: str) -> exp.Expr | None:
         if table not in kept:
@@ -86,7 +107,7 @@ def make_cap_remover(policy: Policy, execute: Executor) -> Callable[[exp.Expr], 
     return lambda query: replace_capped(query, plain)
 
 
-def _facts(columns: Iterable[str], predicates: Iterable[int]) -> exp.Select:
+def _facts(columns: Iterable[str], predicates: Iterable[int], inside: str = "") -> exp.Select:
     shown: list[exp.Expr] = [
         exp.alias_(exp.column(_STORED.get(word, word), quoted=True), word, quoted=True)
         for word in columns
@@ -99,20 +120,22 @@ def _facts(columns: Iterable[str], predicates: Iterable[int]) -> exp.Select:
         condition = exp.EQ(this=predicate, expression=listed[0])
     else:
         condition = exp.In(this=predicate, expressions=listed)
+    if inside:
+        condition = exp.and_(condition, parse_one(inside, read="duckdb"))
     triples = exp.Table(this=exp.to_identifier("triples", quoted=True))
     return exp.Select(
         expressions=shown, from_=exp.From(this=triples), where=exp.Where(this=condition)
     )
 
 
-def _closure(columns: Iterable[str], predicate: int) -> exp.Select:
+def _closure(columns: Iterable[str], predicate: int, inside: str = "") -> exp.Select:
     """Pairs that one fact or more lead between, each once, with what is kept of their objects."""
     shown = ", ".join(
         f'{"reached" if word in _STORED else "objects"}."{_STORED.get(word, word)}" AS "{word}"'
         for word in columns
     )
     kept = ", ".join(f'"{word}"' for word in columns if word not in _STORED)
-    facts = f"triples WHERE p = {predicate}"
+    facts = f"triples WHERE p = {predicate}{f' AND {inside}' if inside else ''}"
     text = f"""WITH RECURSIVE reached AS (
         SELECT s, o FROM {facts} UNION
         SELECT reached.s, step.o FROM reached

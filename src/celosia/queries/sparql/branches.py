@@ -35,6 +35,8 @@ class SubQuery:
 
     tree: Any
     variables: tuple[Variable, ...]
+    graph: str | None = None
+    """The short name of the named graph that it is about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +122,10 @@ class Branch:
             self.extensions + other.extensions,
         )
         return both.substitute(fixed) if fixed else both
+
+    def in_graph(self, graph: str | None) -> Branch:
+        """The branch with the facts of a named graph."""
+        return replace(self, patterns=tuple(replace(each, graph=graph) for each in self.patterns))
 
     def substitute(self, fixed: Mapping[Variable, Term]) -> Branch:
         """The branch in which some variables are other terms."""

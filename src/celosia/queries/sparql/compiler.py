@@ -19,6 +19,7 @@ from celosia.queries.algebra import PostProcessing, Question
 from celosia.queries.policy.values import Graph, Policy
 from celosia.queries.sparql.comparisons import ORDERS, compare_typed, typed_constant
 from celosia.queries.sparql.constants import Constant, TermReader, resolve
+from celosia.queries.sparql.datasets import read_dataset
 from celosia.queries.sparql.outputs import AGGREGATE, Outputs
 from celosia.queries.sparql.refusals import locate, no_parser, not_sparql, refusal
 from celosia.queries.sparql.scanner import scan
@@ -239,6 +240,7 @@ def compile(query: str, policy: Policy) -> Question:
 def _compile_query(query: str, policy: Policy, graph: Graph) -> Question:
     tree, declared, base = parse(query)
     reader = TermReader(dict(graph.prefixes) | declared, base)
+    dataset = read_dataset(tree, graph, reader)
     solver = Solver(
         policy,
         graph,
@@ -246,6 +248,8 @@ def _compile_query(query: str, policy: Policy, graph: Graph) -> Question:
         described_names(tree),
         described_names(tree, besides=("Filter",)),
         counts_once=_counts_once(tree),
+        dataset=dataset,
+        active=dataset.default,
     )
     if part_of(tree, "valuesClause") is not None:
         raise refusal("CEL-Q260.after_where")

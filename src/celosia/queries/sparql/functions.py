@@ -333,6 +333,10 @@ def _time_part(place: int) -> Rule:
     return rule
 
 
+def _hashed(made: Callable[[exp.Expression], exp.Expression]) -> Rule:
+    return lambda node, read: TypedValue("text", made(_plain_text(read(node["arg"]))))
+
+
 RULES: Mapping[str, Rule] = {
     "Builtin_CONTAINS": _contains,
     "Builtin_STRSTARTS": _starts,
@@ -341,6 +345,9 @@ RULES: Mapping[str, Rule] = {
     "Builtin_STRLEN": _length,
     "Builtin_UCASE": _changed_case(exp.Upper),
     "Builtin_LCASE": _changed_case(exp.Lower),
+    "Builtin_MD5": _hashed(lambda text: exp.MD5(this=text)),
+    "Builtin_SHA1": _hashed(lambda text: exp.SHA(this=text)),
+    "Builtin_SHA256": _hashed(lambda text: exp.SHA2(this=text, length=whole(256))),
     "Builtin_SUBSTR": _part_of_text,
     "Builtin_CONCAT": _joined,
     "Builtin_STRBEFORE": _beside(before=True),

@@ -14,6 +14,7 @@ from typing import Any
 from celosia.core.messages import Message, did_you_mean
 from celosia.queries.sparql.branches import Branch, Extension, SubQuery, ValuesRows, join_all
 from celosia.queries.sparql.constants import Constant, TermReader
+from celosia.queries.sparql.datasets import NOWHERE, Dataset, with_active
 from celosia.queries.sparql.paths import PathReader
 from celosia.queries.sparql.patterns import Pattern, Term, Variable
 from celosia.queries.sparql.refusals import not_sparql, refusal
@@ -27,6 +28,9 @@ class GroupReader:
     """Reads the groups of one query."""
 
     reader: TermReader
+    dataset: Dataset = field(default_factory=Dataset)
+    active: str | None = None
+    """The short name of the named graph around; None for the default graph."""
     hidden: dict[Any, tuple[Variable, int]] = field(default_factory=dict)
     """Blank nodes, each with the group that it is in."""
     groups: int = 0
@@ -54,7 +58,9 @@ class GroupReader:
         inner = copy_group(group, [each for each in parts if name_of(each) != "Filter"])
         made = self.read(inner)
         known = {each.name for each in outside.union(*(one.in_sight for one in made))}
-        conditions = tuple(each["expr"] for each in parts if name_of(each) == "Filter")
+        conditions = tuple(
+            with_active(each["expr"], self.active) for each in parts if name_of(each) == "Filter"
+        )
         for condition in conditions:
             check_bound(condition, known)
         return made, conditions
@@ -83,7 +89,7 @@ class GroupReader:
         branches, conditions = [Branch()], []
         for part in part_of(group, "part") or ():
             if name_of(part) == "Filter":
-                conditions.append(part["expr"])
+                conditions.append(with_active(part["expr"], self.active))
             else:
                 branches = self._add(branches, part, number)
         known = {each.name for branch in branches for each in branch.in_sight}
@@ -91,7 +97,9 @@ class GroupReader:
             check_bound(condition, known)
         return branches, conditions
 
-    def _add(self, branches: list[Branch], part: Any, group: int) -> list[Branch]:
+    def _add(  # noqa: PLR0911 - one for each kind of part
+        self, branches: list[Branch], part: Any, group: int
+    ) -> list[Branch]:
         match name_of(part):
             case "TriplesBlock":
                 for block in part["triples"]:
@@ -112,7 +120,7 @@ class GroupReader:
             case "MinusGraphPattern":
                 return self._extend(branches, "minus", self.read(part["graph"]), ())
             case "GraphGraphPattern":
-                raise refusal("CEL-Q244.graph")
+                return join_all(branches, self._graph(part))
             case "ServiceGraphPattern":
                 raise refusal("CEL-Q247.service")
         raise _unknown(part)
@@ -143,19 +151,37 @@ class GroupReader:
             shown = [part_of(each, "var") or part_of(each, "evar") for each in projection]
         else:
             shown = [each for each in walk_tree(tree["where"]) if is_variable(each)]
-        return SubQuery(tree, tuple(dict.fromkeys(Variable(str(each)) for each in shown)))
+        variables = tuple(dict.fromkeys(Variable(str(each)) for each in shown))
+        return SubQuery(tree, variables, self.active)
+
+    def _graph(self, part: Any) -> list[Branch]:
+        """GRAPH: its patterns in the graph that is written, or in each that there is."""
+        node, before, around = part["term"], self.active, dict(self.hidden)
+        variable = Variable(str(node)) if is_variable(node) else None
+        term = None if variable is not None else self.reader.constant(node)
+        found = []
+        for address, short in self.dataset.alternatives(term):
+            self.active = short
+            self.hidden = dict(around)  # each alternative has blank nodes of its own
+            named = Branch(fixed={} if variable is None else {variable: address})
+            found += join_all([named], self.read(part["graph"]))
+        self.active = before
+        return found
 
     def _triples(self, terms: list[Any], group: int) -> Iterable[list[Branch]]:
         if not terms or len(terms) % 3:
             raise not_sparql("CEL-Q240.pattern")
+        if self.active == NOWHERE:
+            raise refusal("CEL-Q244.no_default")
         paths = PathReader(self.reader, self._fresh)
         for place in range(0, len(terms), 3):
             subject, path, target = terms[place : place + 3]
             ends = self._term(subject, group), self._term(target, group)
             if is_variable(path):
-                yield [Branch((Pattern(ends[0], Variable(str(path)), ends[1]),))]
+                made = [Branch((Pattern(ends[0], Variable(str(path)), ends[1]),))]
             else:
-                yield paths.branches(ends[0], path, ends[1])
+                made = paths.branches(ends[0], path, ends[1])
+            yield [each.in_graph(self.active) for each in made]
 
     def _term(self, node: Any, group: int) -> Term:
         if is_variable(node):

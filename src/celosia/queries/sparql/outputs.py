@@ -224,6 +224,8 @@ class Outputs:
             # The subject of a fact tells whose it is.
             owners = [each for each in value.columns if each.name.endswith("subject")]
             return UnnamedAggregate("distinct", column_tree((owners or value.columns)[0]))
+        if isinstance(value, Constant) and not is_distinct and is_variable(inner):
+            return UnnamedAggregate("rows")  # it is this term in every solution
         if isinstance(value, StringValue):
             value = TypedValue("text", value.tree())
         if not isinstance(value, TypedValue):

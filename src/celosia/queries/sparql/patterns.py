@@ -38,6 +38,8 @@ class Pattern:
     """Predicates that a variable one must not be."""
     among: str | None = None
     """The table of all predicates that a variable one may be, where there are several such."""
+    graph: str | None = None
+    """The short name of the named graph that its facts are in; None for the default graph."""
 
     @property
     def terms(self) -> tuple[tuple[str, Term], ...]:

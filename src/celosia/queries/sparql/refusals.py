@@ -51,7 +51,11 @@ class PlacedWord(Protocol):
 
 _WORDS: Mapping[str, tuple[str, ...]] = {
     "CEL-Q243.too_many_branches": ("UNION", "VALUES", "|"),
+    "CEL-Q244.dataset": ("FROM",),
+    "CEL-Q244.several": ("FROM",),
+    "CEL-Q244.no_default": ("FROM",),
     "CEL-Q244.graph": ("GRAPH",),
+    "CEL-Q244.undeclared": ("GRAPH", "FROM"),
     "CEL-Q247.exists_inside": ("EXISTS",),
     "CEL-Q247.exists_optional": ("EXISTS",),
     "CEL-Q247.minus_optional": ("MINUS",),
@@ -62,7 +66,7 @@ _WORDS: Mapping[str, tuple[str, ...]] = {
     "CEL-Q247.path_private": ("*", "+"),
     "CEL-Q247.service": ("SERVICE",),
     "CEL-Q247.sub_select_limit": ("LIMIT", "OFFSET"),
-    "CEL-Q253.not_connected": ("WHERE", "{"),
+    "CEL-Q253.not_connected": ("EXISTS",),
     "CEL-Q253.empty": ("WHERE", "{"),
     "CEL-Q258.regex": ("REGEX",),
     "CEL-Q258.by_address": ("FILTER", "BIND"),

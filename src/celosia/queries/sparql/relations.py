@@ -10,7 +10,13 @@ from sqlglot import exp
 from celosia.core.errors import CelosiaError
 from celosia.core.messages import did_you_mean
 from celosia.queries.algebra import Column, Filter, Join, Relation, Scan, aliases
-from celosia.queries.policy.values import ANY_PREDICATE, Graph, Policy, closure_table
+from celosia.queries.policy.values import (
+    ANY_PREDICATE,
+    Graph,
+    Policy,
+    closure_table,
+    graph_table,
+)
 from celosia.queries.sparql.constants import Constant, constant_number
 from celosia.queries.sparql.patterns import Pattern, Variable
 from celosia.queries.sparql.refusals import refusal
@@ -82,15 +88,15 @@ def _table(pattern: Pattern, policy: Policy, graph: Graph) -> str:
         found = graph.table_of(predicate.text)
         if found is None:
             raise _undeclared(predicate.text, graph)
-        if not pattern.is_closure:
-            return found
-        if policy.table(closure_table(found)) is None:
+        if pattern.is_closure and policy.table(closure_table(found)) is None:
             raise refusal("CEL-Q247.path_private", predicate=found)
-        return closure_table(found)
+        if pattern.graph is not None:
+            found = graph_table(found, pattern.graph)
+        return closure_table(found) if pattern.is_closure else found
     name = pattern.among or ANY_PREDICATE
     if policy.table(name) is None:
         raise refusal("CEL-Q253.variable", predicate=predicate)
-    return name
+    return name if pattern.graph is None else graph_table(name, pattern.graph)
 
 
 def _undeclared(address: str, graph: Graph) -> CelosiaError:
@@ -123,11 +129,8 @@ def mentioned_aliases(tree: exp.Expression) -> frozenset[str]:
 def join_parts(parts: Sequence[JoinedPart], conditions: Sequence[exp.Expression]) -> Relation:
     """All parts joined, from left to right as far as variables tie them together.
 
-    A condition on one part is put below the joins, one on several above them. Parts that only a
-    condition ties together are joined by that condition, without a key.
-
-    Raises:
-        QueryRefused: CEL-Q253, where nothing ties a part to the others.
+    A condition on one part is put below the joins, one on several above them. Parts that nothing
+    ties together, or a condition only, are joined without a key: every pair of solutions.
     """
     about = [(mentioned_aliases(tree), tree) for tree in conditions]
     waiting = list(parts)
@@ -158,7 +161,7 @@ def _next(
     done: set[str],
     conditions: Sequence[frozenset[str]],
 ) -> JoinedPart:
-    """The first part that shares a variable with those before it, or else a condition."""
+    """The first part that shares a variable with those before it, or a condition; else any."""
     tied: list[Callable[[JoinedPart], bool]] = [
         lambda part: any(one in known for _, one in part.variables),
         lambda part: any(names & done and names & part.aliases for names in conditions),
@@ -167,7 +170,7 @@ def _next(
         for each in waiting:
             if test(each):
                 return each
-    raise refusal("CEL-Q253.not_connected")
+    return waiting[0]
 
 
 def _with_conditions(

@@ -59,8 +59,6 @@ class Word:
 _OTHERS = "ASK CONSTRUCT DESCRIBE INSERT DELETE LOAD CLEAR DROP CREATE ADD MOVE COPY WITH EXPLAIN"
 _FORMS = tuple(_OTHERS.split())
 _FORBIDDEN_WORDS: Mapping[str, str] = {
-    "FROM": "CEL-Q244.dataset",
-    "GRAPH": "CEL-Q244.graph",
     "SERVICE": "CEL-Q247.service",
     "LATERAL": "CEL-Q247.sub_select_lateral",
 }

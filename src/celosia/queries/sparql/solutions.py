@@ -23,6 +23,7 @@ from celosia.queries.policy.values import ANY_PRIVATE, ANY_PUBLIC, Graph, Policy
 from celosia.queries.sparql.branches import (
     Branch,
     Extension,
+    SubQuery,
     expand_predicates,
     expand_values,
     join_all,
@@ -33,7 +34,8 @@ from celosia.queries.sparql.conditions import (
     find_partners,
     listed_terms,
 )
-from celosia.queries.sparql.constants import Constant, TermReader
+from celosia.queries.sparql.constants import Constant, TermReader, constant_number
+from celosia.queries.sparql.datasets import Dataset, active_graph
 from celosia.queries.sparql.groups import GroupReader
 from celosia.queries.sparql.patterns import Variable
 from celosia.queries.sparql.refusals import refusal
@@ -44,6 +46,7 @@ from celosia.queries.sparql.relations import (
     mentioned_aliases,
     scan_pattern,
     variable_columns,
+    whole,
 )
 from celosia.queries.sparql.stacks import derive, stack
 from celosia.queries.sparql.values import BoundVariable, Deferred, Scope, Solutions, Value
@@ -64,6 +67,9 @@ class Solver:
     counts_once: bool = False
     """Whether it does not matter how often a solution comes."""
     names: Iterator[str] = field(default_factory=fresh_aliases)
+    dataset: Dataset = field(default_factory=Dataset)
+    active: str | None = None
+    """The short name of the named graph that it is about; None for the default graph."""
 
     def solve(self, group: Any, values: Any = None) -> Solutions:
         """The solutions of a WHERE clause, joined with VALUES behind it.
@@ -71,7 +77,7 @@ class Solver:
         Raises:
             QueryRefused: CEL-Q247, CEL-Q253, CEL-Q258 to CEL-Q260.
         """
-        groups = GroupReader(self.reader)
+        groups = GroupReader(self.reader, self.dataset, self.active)
         branches = groups.read(group)
         if values is not None:
             branches = join_all(branches, [Branch(values=(groups.values(values),))])
@@ -132,7 +138,7 @@ class Solver:
         parts = [scan_pattern(each, next(self.names), self.policy) for each in branch.patterns]
         scope: dict[Variable, Value] = {}
         for query in branch.sub_queries:
-            inner = self._sub_query(query.tree)
+            inner = self._sub_query(query)
             _check_shared(inner, parts)
             scope |= inner.scope
             parts.append(inner.part())
@@ -144,6 +150,7 @@ class Solver:
             variable: BoundVariable(variable.name, tuple(columns))
             for variable, columns in variable_columns(parts).items()
         }
+        ties = _ties(scope, branch)
         _add_fixed(scope, branch)
         rights: dict[int, Solutions] = {}
         for place, each in enumerate(branch.extensions):
@@ -155,7 +162,7 @@ class Solver:
         reading = self.reading(scope)
         tests, partners = find_partners(branch.conditions)
         conditions = reading.all(tests)
-        conditions += [reading.among(each) for each in branch.values]
+        conditions += [*ties, *(reading.among(each) for each in branch.values)]
         required = frozenset(name for part in parts for name in part.aliases)
         early = [each for each in conditions if mentioned_aliases(each) <= required]
         is_set = not (branch.sub_queries or branch.fixed or branch.bindings or rights)
@@ -172,10 +179,10 @@ class Solver:
             made = self._partners(made, node, groups, negated=negated)
         return made
 
-    def _sub_query(self, tree: Any) -> Solutions:
+    def _sub_query(self, query: SubQuery) -> Solutions:
         from celosia.queries.sparql.sub_queries import read_sub_query  # it solves in turn
 
-        return read_sub_query(tree, self)
+        return read_sub_query(query.tree, replace(self, active=query.graph))
 
     def _is_needless(self, optional: Extension, scope: Scope) -> bool:
         """Whether OPTIONAL changes nothing that is asked: neither values nor, here, repetitions."""
@@ -231,6 +238,7 @@ class Solver:
         self, left: Solutions, node: Any, groups: GroupReader, *, negated: bool
     ) -> Solutions:
         known = frozenset(left.scope)
+        groups.active = active_graph(node, self.active)
         branches, conditions = groups.read_inside(node["graph"], known)
         fixed = {one: value for one, value in left.scope.items() if isinstance(value, Constant)}
         right = self._all([each.substitute(fixed) for each in branches], groups)
@@ -249,6 +257,29 @@ def _check_shared(inner: Solutions, parts: Sequence[JoinedPart]) -> None:
     odd = sorted(each.name for each in (others & set(inner.scope)) - joined)
     if odd:
         raise refusal("CEL-Q247.optional_joined", variable=odd[0])
+
+
+def _ties(scope: Scope, branch: Branch) -> list[exp.Expression]:
+    """That what a sub-SELECT binds is what alternatives of VALUES, GRAPH or paths have fixed.
+
+    Raises:
+        QueryRefused: CEL-Q247, where it may be unbound.
+    """
+    found: list[exp.Expression] = []
+    for variable, term in branch.fixed.items():
+        own = scope.get(variable)
+        if own is None:
+            continue
+        other = scope.get(term) if isinstance(term, Variable) else term
+        if not isinstance(own, BoundVariable) or own.is_nullable:
+            raise refusal("CEL-Q247.optional_joined", variable=variable.name)
+        if isinstance(other, BoundVariable) and not other.is_nullable:
+            found.append(exp.EQ(this=own.number, expression=other.number))
+        elif isinstance(other, Constant):
+            found.append(exp.EQ(this=own.number, expression=whole(constant_number(other))))
+        else:
+            raise refusal("CEL-Q247.optional_joined", variable=variable.name)
+    return found
 
 
 def _add_fixed(scope: dict[Variable, Value], branch: Branch) -> None:
