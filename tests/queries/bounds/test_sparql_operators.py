@@ -172,7 +172,7 @@ CAPS = {"ex:p": 1, "ex:q": 2}
 
 
 def capped() -> Policy:
-    plain = policy_of(list(CAPS), entity=True)
+    plain = policy_of(list(CAPS), entity=True, graphs=["ex:g", "ex:h"])
     tables = (
         replace(
             table,
@@ -199,6 +199,7 @@ def capped() -> Policy:
         ("{ ?s ?x ?o FILTER(?x = ex:p) }", 1),
         ("{ ?s ?x ?o VALUES ?x { ex:p ex:q } }", 3),
         ("{ ?s ?x ?o ; ?x ?y FILTER(?x IN (ex:q)) }", 4),
+        ("{ GRAPH ex:g { ?s ?x ?o } }", 3),
     ],
 )
 def test_the_schema_of_stars_bounds_variable_predicates(body: str, shift: int) -> None:
@@ -211,7 +212,7 @@ def test_the_schema_of_stars_bounds_variable_predicates(body: str, shift: int) -
     (query,) = step.queries(None)
     text, reached = query.sql("duckdb"), 0
     for seed in range(4):
-        facts = [each for each in facts_of(seed) if each[1] != f"<{EX}r>"]
+        facts = [each for each in with_named(seed) if each[1] != f"<{EX}r>"]
         ((here,),) = Both(facts, policy).duckdb.execute(text).fetchall()
         for entity in TERMS:
             ((there,),) = Both(without(facts, entity), policy).duckdb.execute(text).fetchall()
