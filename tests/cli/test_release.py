@@ -104,8 +104,23 @@ CASES: list[tuple[tuple[object, ...], Any, dict[str, Any]]] = [
         {"column": "salary"},
     ),
     (
+        ("quantile", *SALARY, "-q", 0.9, "--interval", *UNIT),
+        Quantile(epsilon=0.5, q=0.9, confidence=0.95, **WITHIN),
+        {"column": "salary", "unit": "person", "rows_per_unit": 2},
+    ),
+    (
+        ("median", *SALARY, "--interval"),
+        Median(epsilon=0.5, confidence=0.95, **WITHIN),
+        {"column": "salary"},
+    ),
+    (
         ("quantile", *SALARY, "-q", 0.75, "-q", 0.25),
         Quantiles(epsilon=0.5, q=(0.25, 0.75), **WITHIN),
+        {"column": "salary"},
+    ),
+    (
+        ("quantile", *SALARY, "-q", 0.75, "-q", 0.25, "--interval"),
+        Quantiles(epsilon=0.5, q=(0.25, 0.75), confidence=0.95, **WITHIN),
         {"column": "salary"},
     ),
     (

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
 UNIT = "cli.unit.column"
 RANK = "cli.unit.rank"
+WithInterval = Annotated[
+    bool, "--interval", "Also release an interval, with --confidence; it takes a part of epsilon."
+]
 
 
 class Method(StrEnum):
@@ -135,6 +138,7 @@ def median(
     lower: Lower,
     upper: Upper,
     grid: Step = None,
+    interval: WithInterval = False,
 ) -> None:
     """Release the middle value of a column, one of the points of a grid between the bounds.
 
@@ -146,11 +150,9 @@ def median(
     """
     from celosia.mechanisms import Median
 
-    release.run(
-        ReleaseRequest(
-            make=partial(Median, lower=lower, upper=upper, grid=grid_of(grid)), error_in=RANK
-        )
-    )
+    more = {"confidence": release.confidence} if interval else {}
+    make = partial(Median, lower=lower, upper=upper, grid=grid_of(grid), **more)
+    release.run(ReleaseRequest(make=make, error_in=RANK))
 
 
 def quantile(
@@ -159,6 +161,7 @@ def quantile(
     upper: Upper,
     q: Annotated[list[float], "--q -q", "The share of values below it; may be repeated."],
     grid: Step = None,
+    interval: WithInterval = False,
 ) -> None:
     """Release one quantile of a column, or several at once for little more than one.
 
@@ -166,15 +169,15 @@ def quantile(
 
     `celosia release quantile people.csv -c age --lower 0 --upper 120 -q 0.9 -e 0.5`
 
+    `celosia release quantile people.csv -c age --lower 0 --upper 120 -q 0.9 -e 1 --interval`
+
     `celosia release quantile people.csv -c age --lower 0 --upper 120 -q 0.25 -q 0.75 -e 1 -o q.csv`
     """
     from celosia.mechanisms import Quantile, Quantiles
 
-    make = (
-        partial(Quantile, q=q[0], lower=lower, upper=upper, grid=grid_of(grid))
-        if len(q) == 1
-        else partial(Quantiles, q=tuple(sorted(q)), lower=lower, upper=upper, grid=grid_of(grid))
-    )
+    kind = partial(Quantile, q=q[0]) if len(q) == 1 else partial(Quantiles, q=tuple(sorted(q)))
+    more = {"confidence": release.confidence} if interval else {}
+    make = partial(kind, lower=lower, upper=upper, grid=grid_of(grid), **more)
     release.run(ReleaseRequest(make=make, error_in=RANK))
 
 

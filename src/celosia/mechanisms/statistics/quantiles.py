@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import pairwise
+from math import ceil
 from typing import ClassVar
 
 import numpy as np
@@ -59,8 +60,18 @@ class Segments:
         return Segments(self.starts[order], self.sizes[order], self.misses[order])
 
 
-def segments(places: NDArray[np.int64], first: int, last: int, share: Fraction) -> Segments:
+def segments(
+    places: NDArray[np.int64], first: int, last: int, share: Fraction, *, shift: int = 0
+) -> Segments:
     """The segments of the points from `first` to `last` for sorted values among them.
+
+    Args:
+        places: the values, sorted.
+        first: the first point of the grid.
+        last: the last one.
+        share: of the values below the point that is looked for.
+        shift: rows by which its rank is moved. As many rows are added at both ends of the grid, so
+            that there is always a point of such a rank.
 
     >>> found = segments(np.array([2, 2, 5]), 0, 9, Fraction(1, 2)).in_order()
     >>> found.starts.tolist(), found.sizes.tolist(), found.misses.tolist()
@@ -68,6 +79,8 @@ def segments(places: NDArray[np.int64], first: int, last: int, share: Fraction) 
     """
     ends = np.flatnonzero(np.append(places[1:] != places[:-1], np.ones(min(places.size, 1), bool)))
     values, upto = places[ends], ends + 1
+    if shift:
+        values, upto = _with_ends(values, upto, first, last, abs(shift))
     below = np.concatenate([[0], upto])
     starts = np.concatenate([values, [first], values + 1])
     sizes = np.concatenate(
@@ -75,11 +88,66 @@ def segments(places: NDArray[np.int64], first: int, last: int, share: Fraction) 
     )
     lower = np.concatenate([below[:-1], below])
     upper = np.concatenate([upto, below])
-    # At most 2^32 rows times a denominator of at most 10^6: below 2^52.
-    target = share.numerator * places.size
+    # At most 2^32 rows times a denominator of at most 10^6: below 2^52. A shift is below 2^38.
+    target = share.numerator * places.size + share.denominator * (abs(shift) + shift)
     misses = np.maximum(lower * share.denominator - target, target - upper * share.denominator)
     some = sizes > 0
     return Segments(starts[some], sizes[some], np.maximum(misses, 0)[some])
+
+
+def _with_ends(
+    values: NDArray[np.int64], upto: NDArray[np.int64], first: int, last: int, rows: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Different values and how many are at most each, with rows added at both ends."""
+    total = int(upto[-1]) if upto.size else 0
+    if not values.size or values[0] != first:
+        values, upto = np.append(first, values), np.append(0, upto)
+    if values[-1] != last:
+        values, upto = np.append(values, last), np.append(upto, total)
+    upto = upto + rows
+    upto[-1] += rows
+    return values, upto
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """Two grid points between which a quantile of the values lies, chosen privately.
+
+    With the chance 1 - b a chosen point misses its rank by at most `margin` rows. So the lower
+    point is one whose rank is meant to be q n - margin: with that chance at most q n values are
+    below it, and it is not above every quantile. Likewise the upper one. Rows are added at both
+    ends of the grid, as many for every table, so that tables with few rows get the end of the grid
+    as a bound; that changes neither how far one row moves a miss, nor who is below a point.
+    """
+
+    share: Fraction
+    relation: Relation
+    epsilon: Fraction
+    """Of each of both points."""
+    confidence: float
+
+    def rate(self) -> Fraction:
+        """Of the draw of each point."""
+        return sampling_rate(self.epsilon, rank_steps(self.share, self.relation))
+
+    def margin(self, points: int) -> int:
+        """Rows by which a point misses its rank at most: each with half of what may go wrong."""
+        each = (1 + self.confidence) / 2
+        steps = shortfall(each, rate=self.rate(), size=points)
+        return ceil(steps / self.share.denominator)
+
+    def segments(self, places: NDArray[np.int64], first: int, last: int) -> list[Segments]:
+        """Those of the lower point and of the upper one."""
+        margin = self.margin(last - first + 1)
+        return [segments(places, first, last, self.share, shift=each) for each in (-margin, margin)]
+
+    def draw(
+        self, places: NDArray[np.int64], first: int, last: int, rng: Source
+    ) -> tuple[int, int]:
+        """Both points, the lower one first."""
+        rate = self.rate()
+        low, high = (each.draw(rate, rng) for each in self.segments(places, first, last))
+        return min(low, high), max(low, high)
 
 
 MOST_LISTED = 2**24
@@ -117,11 +185,19 @@ class Quantile(Mechanism[ArrayLike, float]):
             more of the data; likewise 1.
         grid: None for about a million points between the bounds.
         may_be_empty: whether an empty table gets an answer.
+        confidence: also release an interval that holds a q-quantile of the values in the table (not
+            of the people they are a sample of) with this confidence. The answer and both ends are
+            then chosen with a third of epsilon each.
 
     >>> from celosia.core.randomness import Seeded
     >>> ages = [20] * 400 + [30] * 400 + [40] * 400
     >>> Quantile(epsilon=1, lower=0, upper=120, grid=Grid(1)).release(ages, rng=Seeded(1))
     30.0
+    >>> first_decile = Quantile(epsilon=1, lower=0, upper=120, q=0.1, confidence=0.95)
+    >>> found = first_decile.measure(np.arange(10_000) / 100, rng=Seeded(1))
+    >>> low, high = first_decile.interval(found)
+    >>> round(found.value, 2), round(low, 2), round(high, 2)
+    (10.0, 8.94, 10.96)
     """
 
     method_name: ClassVar[str] = "quantile"
@@ -132,10 +208,13 @@ class Quantile(Mechanism[ArrayLike, float]):
     q: float | Fraction = parameters.field_of(SHARE, 0.5)
     grid: Grid | None = None
     may_be_empty: bool = False
+    confidence: float | None = None
 
     def check(self) -> None:
         self._range()
         self._rate()
+        if self.confidence is not None:
+            parameters.check_confidence(self.confidence)
 
     @property
     def sensitivity(self) -> float:
@@ -146,22 +225,54 @@ class Quantile(Mechanism[ArrayLike, float]):
     def _range(self) -> BoundedGrid:
         return BoundedGrid.between(self.lower, self.upper, self.grid)
 
+    def _price(self) -> Fraction:
+        """Of the answer, and of each end of its interval."""
+        return parameters.check_epsilon(self.epsilon) / (1 if self.confidence is None else 3)
+
     def _rate(self) -> Fraction:
         shift = rank_steps(check_share(self.q), self.neighbours.relation)
-        return sampling_rate(parameters.check_epsilon(self.epsilon), shift)
+        return sampling_rate(self._price(), shift)
+
+    def _places(self, values: ArrayLike) -> NDArray[np.int64]:
+        return np.sort(self._range().places(values, may_be_empty=self.may_be_empty))
 
     def _segments(self, values: ArrayLike) -> Segments:
         bounds = self._range()
-        places = np.sort(bounds.places(values, may_be_empty=self.may_be_empty))
-        return segments(places, bounds.first, bounds.last, check_share(self.q))
+        return segments(self._places(values), bounds.first, bounds.last, check_share(self.q))
 
-    def privacy_loss(self) -> BoundedRangeLoss:
-        return BoundedRangeLoss(parameters.check_epsilon(self.epsilon))
+    def _ends(self) -> Bounds | None:
+        if self.confidence is None:
+            return None
+        share = check_share(self.q)
+        return Bounds(share, self.neighbours.relation, self._price(), self.confidence)
+
+    def privacy_loss(self) -> BoundedRangeLoss | ComposedLoss:
+        """One bounded range, or three of a third of epsilon each."""
+        one = BoundedRangeLoss(self._price())
+        return one if self.confidence is None else ComposedLoss((one,) * 3)
 
     def measure(self, x: ArrayLike, *, rng: Source) -> Measurement[float]:
-        """Choose a grid point near the quantile of many values."""
-        point = self._segments(x).draw(self._rate(), rng)
-        return Measurement(self._range().grid.value(point))
+        """Choose a grid point near the quantile of many values, and the ends of its interval."""
+        bounds, places, ends = self._range(), self._places(x), self._ends()
+        chosen = segments(places, bounds.first, bounds.last, check_share(self.q))
+        value = bounds.grid.value(chosen.draw(self._rate(), rng))
+        if ends is None:
+            return Measurement(value)
+        low, high = ends.draw(places, bounds.first, bounds.last, rng)
+        parts = {"lower": bounds.grid.value(low), "upper": bounds.grid.value(high)}
+        return Measurement(value, parts)
+
+    def interval(
+        self, measurement: Measurement[float], confidence: float = 0.95
+    ) -> tuple[float, float] | None:
+        """Bounds of a quantile of the values on the grid, if they were released with this much.
+
+        The interval may end at a bound of the values: a quantile that was clipped lies there.
+        """
+        parameters.check_confidence(confidence)
+        if self.confidence is None or confidence > self.confidence:
+            return None
+        return measurement.parts["lower"], measurement.parts["upper"]
 
     def probabilities(self, values: ArrayLike) -> NDArray[np.float64]:
         """The chance of each grid point, lowest first. It tells the values: not for release."""
@@ -175,7 +286,7 @@ class Quantile(Mechanism[ArrayLike, float]):
 
         The bound holds for every number of rows: some value on the grid has a miss of 0, and the
         chances of all points with a larger one are summed. How far that is in the unit of the
-        values depends on how densely they lie, so there is no `interval`.
+        values depends on how densely they lie; with `confidence` the `interval` tells.
 
         Args:
             confidence: between 0 and 1.
@@ -233,6 +344,9 @@ class Quantiles(Mechanism[ArrayLike, NDArray[np.float64]]):
     An empty table is refused, and the refusal itself tells that the table is empty; with
     `may_be_empty` its answer is uniform on the grid.
 
+    With `confidence` half of epsilon buys an interval for each quantile, which holds with that
+    confidence by itself, as `Quantile` has it.
+
     Guarantee: epsilon-DP under `neighbours`, if each unit has one value, the bounds, the grid and
     the shares do not depend on the data, and the table is not empty or `may_be_empty` is set.
 
@@ -254,9 +368,12 @@ class Quantiles(Mechanism[ArrayLike, NDArray[np.float64]]):
     q: tuple[float | Fraction, ...] = (0.25, 0.5, 0.75)
     grid: Grid | None = None
     may_be_empty: bool = False
+    confidence: float | None = None
 
     def check(self) -> None:
         """Refuse shares that do not rise, and a range that is none."""
+        if self.confidence is not None:
+            parameters.check_confidence(self.confidence)
         try:
             object.__setattr__(self, "q", tuple(self.q))
         except TypeError:
@@ -283,20 +400,31 @@ class Quantiles(Mechanism[ArrayLike, NDArray[np.float64]]):
         # every part is priced for one row added or removed.
         return self.levels * (2 if self.neighbours.relation is Relation.CHANGE_ONE else 1)
 
+    def _answers(self) -> Fraction:
+        """The epsilon of the quantiles, without their intervals."""
+        return parameters.check_epsilon(self.epsilon) / (1 if self.confidence is None else 2)
+
     def _price(self) -> Fraction:
-        return parameters.check_epsilon(self.epsilon) / self._charges()
+        return self._answers() / self._charges()
+
+    def _ends(self) -> list[Bounds]:
+        if self.confidence is None:
+            return []
+        each = self._answers() / (2 * len(self.q))
+        relation = self.neighbours.relation
+        return [Bounds(share, relation, each, self.confidence) for share in self._shares()]
 
     def privacy_loss(self) -> ComposedLoss:
-        """One bounded range a level.
+        """One bounded range a level, and one for each end of an interval.
 
         Given the quantiles chosen so far and the coins of each row, one row more or less changes
         one part of each level by one row, and the other parts not at all. A changed row is two such
         steps, in one part or in two, and ranges add up either way. It is one range of twice the
         length and not two ranges: where both steps meet in one part, one choice answers for both.
         """
-        return ComposedLoss(
-            (BoundedRangeLoss(parameters.check_epsilon(self.epsilon) / self.levels),) * self.levels
-        )
+        ends = [BoundedRangeLoss(each.epsilon) for each in self._ends() for _ in range(2)]
+        levels = (BoundedRangeLoss(self._answers() / self.levels),) * self.levels
+        return ComposedLoss((*levels, *ends))
 
     def measure(self, x: ArrayLike, *, rng: Source) -> Measurement[NDArray[np.float64]]:
         """Choose a grid point near each quantile of many values."""
@@ -310,7 +438,20 @@ class Quantiles(Mechanism[ArrayLike, NDArray[np.float64]]):
             rng,
             found,
         )
-        return Measurement(bounds.grid.values(found))
+        ends = [each.draw(rows, bounds.first, bounds.last, rng) for each in self._ends()]
+        if not ends:
+            return Measurement(bounds.grid.values(found))
+        low, high = (bounds.grid.values(np.array(each)) for each in zip(*ends, strict=True))
+        return Measurement(bounds.grid.values(found), {"lower": low, "upper": high})
+
+    def interval(
+        self, measurement: Measurement[NDArray[np.float64]], confidence: float = 0.95
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+        """Bounds of each quantile of the values on the grid, if they were released."""
+        parameters.check_confidence(confidence)
+        if self.confidence is None or confidence > self.confidence:
+            return None
+        return measurement.parts["lower"], measurement.parts["upper"]
 
     def accuracy(self, confidence: float = 0.95, *, size: int = 1) -> float:
         """Rows by which the rank of any answer may miss its target, not exceeded.
