@@ -41,7 +41,7 @@ def attack(
         list[str] | None,
         "--attack NAME[:KEY=VALUE,...]",
         "Attack with its parameters: degree, refinement, neighbourhood (the default), subgraph, "
-        "hubs, active, links, propagation or percolation; repeat it for more.",
+        "hubs, active, links, propagation, percolation or seedless; repeat it for more.",
     ] = None,
     key: KeyFile = None,
     methods: Methods = None,

@@ -25,6 +25,7 @@ from celosia.graphs.attacks.method import ATTACKS, AttackedGraph, AttackMethod, 
 from celosia.graphs.attacks.percolation import ByPercolation, percolation
 from celosia.graphs.attacks.propagation import ByPropagation, Propagation, propagation
 from celosia.graphs.attacks.result import GraphAttack, candidate_sizes, classes, groups
+from celosia.graphs.attacks.seedless import Seedless, seedless
 from celosia.graphs.attacks.structural import (
     ByDegree,
     ByNeighbourhood,
@@ -54,6 +55,7 @@ __all__ = [
     "LinkAttack",
     "LinkPosterior",
     "Propagation",
+    "Seedless",
     "accounts_needed",
     "active",
     "attack_from_text",
@@ -73,6 +75,7 @@ __all__ = [
     "recover",
     "refinement",
     "refinement_classes",
+    "seedless",
     "simulated_posterior",
     "subgraph",
     "top_hubs",

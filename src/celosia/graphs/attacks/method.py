@@ -52,6 +52,7 @@ ATTACKS: Mapping[str, type[AttackMethod[Any]]] = ClassesByName(
         "links": "links.ByLinks",
         "propagation": "propagation.ByPropagation",
         "percolation": "percolation.ByPercolation",
+        "seedless": "seedless.Seedless",
     },
 )
 """The attacks by their names."""

@@ -77,13 +77,22 @@ def percolation(
 
     Reference: Yartseva, Grossglauser 2013, On the performance of percolation graph matching.
     """
-    from celosia.graphs.attacks._percolation_kernels import percolate
-
     truth, chosen = known_seeds(known, release, seeds, numbers)
     progress(Step(Message("graphs.stage.spread"), 0))
     matched = np.full(known.order, -1, dtype=np.int64)
+    matched[chosen] = truth[chosen]
+    spread_marks(known, release, matched, chosen, marks)
+    return judge(matched, truth, chosen, way="percolation")
+
+
+def spread_marks(
+    known: Graph, release: Graph, matched: Numbers, seeds: Numbers, marks: int
+) -> None:
+    """Spread the matches of the seeds, which are in `matched`, into `matched`."""
+    from celosia.graphs.attacks._percolation_kernels import percolate
+
     taken = np.zeros(release.order, dtype=np.bool_)
-    matched[chosen], taken[truth[chosen]] = truth[chosen], True
+    taken[matched[seeds]] = True
     contacts = int(np.square(known.degrees.astype(np.float64)).sum())
     room = min(MOST_PAIRS, 1 << max(10, (2 * contacts).bit_length()))
     percolate(
@@ -93,10 +102,9 @@ def percolation(
         release.neighbours,
         matched,
         taken,
-        chosen,
+        seeds,
         marks,
         room,
         MOST_MARKS,
         MOST_OF_ONE,
     )
-    return judge(matched, truth, chosen, way="percolation")

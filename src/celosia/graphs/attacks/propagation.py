@@ -25,13 +25,23 @@ THRESHOLD = 0.5
 
 _MOST_ROUNDS = 50
 
-Way = Literal["propagation", "percolation"]
+Way = Literal["propagation", "percolation", "seedless"]
 
 _HEADINGS = {
     "propagation": Message("graphs.report.propagation"),
     "percolation": Message("graphs.report.percolation"),
+    "seedless": Message("graphs.report.seedless"),
 }
-_LINES = {"propagation": "graphs.attack.propagation", "percolation": "graphs.attack.percolation"}
+_LINES = {
+    "propagation": "graphs.attack.propagation",
+    "percolation": "graphs.attack.percolation",
+    "seedless": "graphs.attack.seedless",
+}
+_ATTACKERS = {
+    "propagation": Message("graphs.report.propagation_attacker"),
+    "percolation": Message("graphs.report.propagation_attacker"),
+    "seedless": Message("graphs.report.seedless_attacker"),
+}
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
@@ -91,10 +101,7 @@ class Propagation:
             ),
             Facts(
                 [
-                    (
-                        say("graphs.report.attacker"),
-                        say("graphs.report.propagation_attacker"),
-                    ),
+                    (say("graphs.report.attacker"), str(_ATTACKERS[self.way])),
                     (say("graphs.report.prevent"), say("graphs.report.propagation_prevent")),
                 ]
             ),

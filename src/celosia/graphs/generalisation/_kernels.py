@@ -5,10 +5,9 @@ from __future__ import annotations
 from math import exp, lgamma, log
 
 import numpy as np
-from numpy.typing import NDArray
 
 from celosia.core.kernels import njit
-from celosia.graphs.arrays import Floats, Vertices, Whole, Words
+from celosia.graphs.arrays import Flags, Floats, Vertices, Whole, Words
 
 TIE = 1e-12
 """Costs this close are taken as equal, so that rounding does not choose between vertices."""
@@ -181,43 +180,94 @@ def log_choose(pairs: int, edges: int) -> float:
 
 
 @njit(cache=True, nogil=True)
-def cost_of(one: int, other: int, counts: NDArray[np.int32], sizes: Whole) -> float:
-    """The part of log |W| that two blocks have to do with; `one` and `other` may be the same."""
-    total = 0.0
-    for block in (one, other) if one != other else (one, one):
-        size = sizes[block]
-        total += log_choose(size * (size - 1) // 2, counts[block, block])
-        for third in range(len(sizes)):
-            if counts[block, third] and third != block:
-                total += log_choose(size * sizes[third], counts[block, third])
-        if one == other:
-            return total
-    return total - log_choose(sizes[one] * sizes[other], counts[one, other])
+def _tally(
+    one: int,
+    starts: Whole,
+    neighbours: Vertices,
+    block: Whole,
+    members: Whole,
+    tally: Whole,
+    touched: Whole,
+) -> int:
+    """Count the edges of a block by the block of their other end, twice those inside.
+
+    `members` holds the first vertex of each block, after the next of each vertex. `tally` comes as
+    zeros; `touched` lists the blocks with edges. How many there are.
+    """
+    order, count = len(block), 0
+    vertex = members[2 * order + one]
+    while vertex >= 0:
+        for neighbour in neighbours[starts[vertex] : starts[vertex + 1]]:
+            third = block[neighbour]
+            if tally[third] == 0:
+                touched[count] = third
+                count += 1
+            tally[third] += 1
+        vertex = members[vertex]
+    return count
 
 
 @njit(cache=True, nogil=True)
-def shift(
-    vertex: int,
-    to: int,
+def cost_of(
+    one: int,
+    other: int,
     starts: Whole,
     neighbours: Vertices,
     block: Whole,
     sizes: Whole,
-    counts: NDArray[np.int32],
-) -> None:
-    """Put a vertex into another block and move the numbers of its edges along."""
-    source = block[vertex]
-    for neighbour in neighbours[starts[vertex] : starts[vertex + 1]]:
-        third = block[neighbour]
-        counts[source, third] -= 1
-        if third != source:
-            counts[third, source] -= 1
-        counts[to, third] += 1
-        if third != to:
-            counts[third, to] += 1
+    members: Whole,
+    tally: Whole,
+    touched: Whole,
+) -> float:
+    """The part of log |W| that two blocks have to do with; `one` and `other` may be the same."""
+    total = 0.0
+    for here in (one, other) if one != other else (one, one):
+        size = sizes[here]
+        count = _tally(here, starts, neighbours, block, members, tally, touched)
+        for place in range(count):
+            third = touched[place]
+            edges, tally[third] = tally[third], 0
+            if third == here:
+                total += log_choose(size * (size - 1) // 2, edges // 2)
+            elif third != one or here == one:  # what is between the two counts once
+                total += log_choose(size * sizes[third], edges)
+        if one == other:
+            return total
+    return total
+
+
+@njit(cache=True, nogil=True)
+def shift(vertex: int, to: int, block: Whole, sizes: Whole, members: Whole) -> None:
+    """Put a vertex into another block, at the head of its list."""
+    order, source = len(block), block[vertex]
+    after, before = members[vertex], members[order + vertex]
+    if before >= 0:
+        members[before] = after
+    else:
+        members[2 * order + source] = after
+    if after >= 0:
+        members[order + after] = before
+    first = members[2 * order + to]
+    members[vertex], members[order + vertex] = first, -1
+    if first >= 0:
+        members[order + first] = vertex
+    members[2 * order + to] = vertex
     block[vertex] = to
     sizes[source] -= 1
     sizes[to] += 1
+
+
+@njit(cache=True, nogil=True)
+def list_members(block: Whole, members: Whole) -> None:
+    """Fill the lists: the next vertex of each, the one before, and the first of each block."""
+    order = len(block)
+    members[:] = -1
+    for vertex in range(order - 1, -1, -1):
+        first = members[2 * order + block[vertex]]
+        members[vertex] = first
+        if first >= 0:
+            members[order + first] = vertex
+        members[2 * order + block[vertex]] = vertex
 
 
 @njit(cache=True, nogil=True)
@@ -234,21 +284,31 @@ def _next(state: Words, bound: int) -> int:
 
 @njit(cache=True, nogil=True)
 def split(
-    state: Words, block: Whole, sizes: Whole, k: int, one: int, moved: Whole
+    state: Words,
+    block: Whole,
+    sizes: Whole,
+    members: Whole,
+    free: Whole,
+    k: int,
+    one: int,
+    moved: Whole,
 ) -> tuple[int, int, int]:
-    """A free block, and vertices for it: a uniform choice that leaves k on both sides."""
-    count, left, empty = 0, sizes[one], 0
+    """A free block, and vertices for it: a uniform choice that leaves k on both sides.
+
+    `free` lists the blocks without vertices, and how many there are at its end.
+    """
+    count, left = 0, sizes[one]
     if left < 2 * k:
         return one, one, 0
-    while sizes[empty]:  # a block that can be split means that one is free
-        empty += 1
+    empty = free[free[-1] - 1]  # a block that can be split means that one is free
     wanted = k + _next(state, left - 2 * k + 1)
-    for each in range(len(block)):
-        if block[each] == one:
-            if _next(state, left) < wanted - count:
-                moved[count] = each
-                count += 1
-            left -= 1
+    each = members[2 * len(block) + one]
+    while each >= 0:
+        if _next(state, left) < wanted - count:
+            moved[count] = each
+            count += 1
+        left -= 1
+        each = members[each]
     return one, empty, count
 
 
@@ -259,6 +319,8 @@ def propose(
     neighbours: Vertices,
     block: Whole,
     sizes: Whole,
+    members: Whole,
+    free: Whole,
     k: int,
     moved: Whole,
 ) -> tuple[int, int, int]:
@@ -275,17 +337,29 @@ def propose(
     one, other = block[vertex], block[friend]
     lot = _next(state, 32)
     if lot == 1:
-        return split(state, block, sizes, k, one, moved)
+        return split(state, block, sizes, members, free, k, one, moved)
     count = 0
     if one != other and lot == 0:  # merge
-        for each in range(order):
-            if block[each] == other:
-                moved[count] = each
-                count += 1
+        each = members[2 * order + other]
+        while each >= 0:
+            moved[count] = each
+            count += 1
+            each = members[each]
     elif one != other:  # shift where the block can spare one, else or half of the time swap
         moved[0], moved[1] = vertex, friend
         count = 1 if lot < 16 and sizes[one] > k else 2
     return one, other, count
+
+
+@njit(cache=True, nogil=True)
+def _list_changed(moved: Whole, changed: Whole, pending: int, listed: Flags) -> int:
+    """Add vertices to the `pending` ones in `changed`, each once; how many there are then."""
+    for vertex in moved:
+        if not listed[vertex]:
+            listed[vertex] = True
+            changed[pending] = vertex
+            pending += 1
+    return pending
 
 
 @njit(cache=True, nogil=True)
@@ -294,7 +368,8 @@ def anneal(
     neighbours: Vertices,
     block: Whole,
     sizes: Whole,
-    counts: NDArray[np.int32],
+    members: Whole,
+    free: Whole,
     k: int,
     words: Words,
     warmth: tuple[float, float],
@@ -304,32 +379,49 @@ def anneal(
     """One step a word, from the first temperature to the second; returns how many were taken.
 
     `costs` are the cost of `block` and that of `best`, the cheapest partition so far, as sums of
-    changes: only their differences mean anything.
+    changes: only their differences mean anything. A step looks at the edges of two blocks alone.
     """
+    order = len(block)
     state = np.empty(1, dtype=np.uint64)
-    moved = np.empty(len(block), dtype=np.int64)
+    moved = np.empty(order, dtype=np.int64)
+    tally, touched = np.zeros(len(sizes), dtype=np.int64), np.empty(len(sizes), dtype=np.int64)
+    # Vertices whose block may differ from that in `best`: so a new best one is not copied whole.
+    changed, pending, listed = np.empty(order, dtype=np.int64), 0, np.zeros(order, dtype=np.bool_)
+    pending = _list_changed(np.flatnonzero(best != block), changed, pending, listed)
     taken = 0
     for step in range(len(words)):
         state[0] = words[step]
-        one, other, count = propose(state, starts, neighbours, block, sizes, k, moved)
+        one, other, count = propose(
+            state, starts, neighbours, block, sizes, members, free, k, moved
+        )
         if count == 0:
             continue
-        before = cost_of(one, other, counts, sizes)
+        opened = sizes[other] == 0
+        before = cost_of(one, other, starts, neighbours, block, sizes, members, tally, touched)
         for place in range(count):
             vertex = moved[place]
-            to = one if block[vertex] == other else other
-            shift(vertex, to, starts, neighbours, block, sizes, counts)
-        change = cost_of(one, other, counts, sizes) - before
+            shift(vertex, one if block[vertex] == other else other, block, sizes, members)
+        change = (
+            cost_of(one, other, starts, neighbours, block, sizes, members, tally, touched) - before
+        )
         heat = warmth[0] * (warmth[1] / warmth[0]) ** (step / len(words))
         if change <= 0 or _next(state, 1 << 30) < exp(-change / heat) * (1 << 30):
             taken += 1
             costs[0] += change
+            if opened:
+                free[-1] -= 1
+            elif sizes[other] == 0:
+                free[free[-1]] = other
+                free[-1] += 1
+            pending = _list_changed(moved[:count], changed, pending, listed)
             if costs[0] < costs[1] - 1e-9:
                 costs[1] = costs[0]
-                best[:] = block
+                for place in range(pending):
+                    best[changed[place]] = block[changed[place]]
+                    listed[changed[place]] = False
+                pending = 0
         else:
             for place in range(count - 1, -1, -1):
                 vertex = moved[place]
-                to = one if block[vertex] == other else other
-                shift(vertex, to, starts, neighbours, block, sizes, counts)
+                shift(vertex, one if block[vertex] == other else other, block, sizes, members)
     return taken

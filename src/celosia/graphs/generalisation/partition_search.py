@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from celosia.core.errors import InputError
 from celosia.core.messages import Message
 from celosia.core.methods import parameter
 from celosia.core.progress import Progress, Step, silent
@@ -25,8 +24,8 @@ from celosia.graphs.graph import Graph
 from celosia.graphs.method import GraphMethod, MethodResult
 from celosia.tables.schema import Schema
 
-MOST_BLOCKS = 6000
-"""The search keeps the edges between any two blocks in a table, here of 144 MB."""
+MOST_STEPS = 10_000_000
+"""Moves that are tried where no number is given: more take minutes."""
 
 WARM, COLD = 2.0, 0.02
 """Temperatures at the beginning and at the end, in units of log |W|."""
@@ -51,7 +50,7 @@ class PartitionSearch(GraphMethod[GeneralisedGraph]):
     k: int = parameter(least=2, start=3)
     """The least number of vertices of a group."""
     steps: int | None = parameter(None, least=0)
-    """How many moves are tried; by default 300 for each vertex, and at least 20,000."""
+    """How many moves are tried; by default 300 for each vertex, from 20,000 to 10 million."""
     schema: Schema | str | None = schema_parameter()  # noqa: RUF009 - it declares a field
     """Which attributes of vertices are quasi-identifiers: a schema of tables, or its file."""
 
@@ -64,15 +63,8 @@ class PartitionSearch(GraphMethod[GeneralisedGraph]):
     ) -> MethodResult[GeneralisedGraph]:
         k = partition.check_k(self.k, graph)
         attributes = code_attributes(graph, schema_of(self.schema))
-        if graph.order // k > MOST_BLOCKS:
-            raise InputError(
-                "CEL-G217",
-                order=graph.order,
-                k=k,
-                most_blocks=MOST_BLOCKS,
-                value=-(-graph.order // MOST_BLOCKS),
-            )
-        steps = max(20_000, 300 * graph.order) if self.steps is None else self.steps
+        usual = min(max(20_000, 300 * graph.order), MOST_STEPS)
+        steps = usual if self.steps is None else self.steps
         start = greedy_blocks(graph, k, progress=progress)
         found = anneal_partition(graph, start, k=k, steps=steps, rng=rng, progress=progress)
         return partition.publish_partition(graph, found, k=k, attributes=attributes)
@@ -94,20 +86,21 @@ def anneal_partition(
     progress: Progress = silent,
 ) -> Blocks:
     """The best partition met on the way from `start`, every group with at least k; secret."""
-    from celosia.graphs.generalisation._kernels import anneal
+    from celosia.graphs.generalisation._kernels import anneal, list_members
 
     most = max(graph.order // k, 1)
     block = start.astype(np.int64).copy()
     sizes = np.bincount(block, minlength=most).astype(np.int64)
-    counts = np.zeros((most, most), dtype=np.int32)  # edges are below 2**31 within any two blocks
-    ends = block[graph.edges].reshape(-1, 2)
-    np.add.at(counts, (ends[:, 0], ends[:, 1]), 1)
-    counts += np.triu(counts, 1).T + np.tril(counts, -1).T
+    members = np.empty(2 * graph.order + sizes.size, dtype=np.int64)
+    list_members(block, members)
+    empty = np.flatnonzero(sizes == 0)
+    free = np.zeros(sizes.size + 1, dtype=np.int64)
+    free[: empty.size], free[-1] = empty, empty.size
     best, costs = block.copy(), np.zeros(2)
     for batch in range(_BATCHES):
         progress(Step(Message("graphs.stage.partition"), batch * steps // _BATCHES, steps))
         count = (batch + 1) * steps // _BATCHES - batch * steps // _BATCHES
         warmth = tuple(WARM * (COLD / WARM) ** ((batch + far) / _BATCHES) for far in (0, 1))
-        state = (block, sizes, counts, k, rng.words(count), warmth, best, costs)
+        state = (block, sizes, members, free, k, rng.words(count), warmth, best, costs)
         anneal(graph.starts, graph.neighbours, *state)
     return np.unique(best, return_inverse=True)[1].astype(np.int64)

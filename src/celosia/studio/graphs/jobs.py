@@ -344,5 +344,6 @@ def _way(name: str, rng: Source, progress: JobProgress) -> Callable[[Graph, Grap
         "links": lambda one, two: attacks.link_prediction(one, two, rng=rng).best,
         "propagation": spread,
         "percolation": percolate,
+        "seedless": lambda one, two: attacks.seedless(one, two, progress=progress).share_correct,
     }
     return ways[name]

@@ -88,11 +88,12 @@ REPAIRS: dict[str, str] = {
     "links": "Changes that look like the graph itself; 50 % is guessing.",
     "propagation": "Many changed edges, groups, or a private graph.",
     "percolation": "Many changed edges, groups, or a private graph.",
+    "seedless": "Many changed edges, groups, or a private graph.",
     "active": "Changes of edges, groups, differential privacy.",
 }
 """What helps against each attack."""
 
 FIRST = ("degree", "refinement", "neighbourhood")
 """Attacks that are run with every release."""
-MORE = ("subgraph", "hubs", "links", "propagation", "percolation", "active")
+MORE = ("subgraph", "hubs", "links", "propagation", "percolation", "seedless", "active")
 """Attacks that are run when asked for."""

@@ -158,6 +158,7 @@ def _table(found: Sequence[Mapping[str, Any]]) -> None:
         "links": _("pairs distinguished; 50 % is guessing"),
         "propagation": _("people matched correctly"),
         "percolation": _("people matched correctly"),
+        "seedless": _("people matched correctly"),
         "active": _("targets found for certain"),
     }
     show_table(
