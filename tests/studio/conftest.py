@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import time
+import urllib.parse
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -129,6 +130,13 @@ class Visit:
         self.page.wait_for_function("window.socket !== undefined && window.socket.connected")
         return self.page
 
+    def press(self, name: str) -> None:
+        """Press a button of the page by the keyboard alone."""
+        button = self.page.locator(f'[data-test="{name}"]')
+        button.focus()
+        assert button.evaluate("found => found.matches(':focus, :focus-within')")
+        self.page.keyboard.press("Enter")
+
     def open_list(self, box: Locator, option: Locator) -> None:
         """Open a list of choices by the keyboard; a page that is drawn once more closes it."""
         for _ in range(60):
@@ -199,6 +207,7 @@ def visiting(
         lambda said: visit.complaints.append(said.text) if said.type == "error" else None,
     )
     page.on("pageerror", lambda error: visit.complaints.append(str(error)))
+    page.on("request", lambda asked: visit.complaints.extend(_outside(asked.url)))
     try:
         yield visit
         assert visit.complaints == []
@@ -211,6 +220,16 @@ def visiting(
         each.close()
     context.clear_cookies()  # the next one is another visitor
     idle.append(context)
+
+
+def _outside(url: str) -> list[str]:
+    """The host of a request that leaves this machine: no page asks anybody else for anything."""
+    parts = urllib.parse.urlsplit(url)
+    is_local = parts.scheme in ("data", "blob", "about") or parts.hostname in _LOCAL
+    return [] if is_local else [f"a request to {parts.hostname}"]
+
+
+_LOCAL = ("127.0.0.1", "localhost")
 
 
 def _new_context(browser: Browser, language: str, *, phone: bool) -> BrowserContext:

@@ -24,7 +24,7 @@ def quiet() -> JobProgress:
 def test_searches_are_declared_and_published(both_languages: Visit) -> None:
     visit = both_languages
     page = visit.open("/logs")
-    page.locator('[data-test="sample-searches"]').click()
+    visit.press("sample-searches")
     page.locator('[data-test="run"]').wait_for()
     visit.picture("1-fields")
     assert visit.overflow() == 0
@@ -35,7 +35,7 @@ def test_searches_are_declared_and_published(both_languages: Visit) -> None:
     threshold = page.locator('input[data-test="threshold"]')
     threshold.fill("7")
     page.locator("tr.marked td", has_text="7").first.wait_for()
-    page.locator('[data-test="run"]').click()
+    visit.press("run")
     page.wait_for_url("**step=result**")
     spanish = page.get_attribute("html", "lang") == "es"
     page.get_by_text("4 elementos conocidos" if spanish else "4 known items").last.wait_for()

@@ -24,10 +24,10 @@ def test_notes_are_searched_reviewed_and_published(both_languages: Visit) -> Non
     # Check 49: three clicks to a result; raw text is blurred until it is asked for.
     visit = both_languages
     page = visit.open("/texts")
-    page.locator('[data-test="sample-notes_en"]').click()
+    visit.press("sample-notes_en")
     page.locator('[data-test="run"]').wait_for()
     assert page.locator("table tbody tr").count() >= 4
-    page.locator('[data-test="run"]').click()
+    visit.press("run")
     page.wait_for_url("**step=result**")
     page.get_by_text("[PERSON 1]").first.wait_for()
     assert visit.overflow() == 0

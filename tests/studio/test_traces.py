@@ -17,12 +17,12 @@ from tests.studio.conftest import Visit
 def test_a_town_is_published_mapped_and_attacked(both_languages: Visit) -> None:  # check 49
     visit = both_languages
     page = visit.open("/traces")
-    page.locator('[data-test="sample-town"]').click()
+    visit.press("sample-town")
     page.locator('[data-test="run"]').wait_for()
     page.locator(".celosia-map svg").first.wait_for()
     visit.picture("1-method")
     assert visit.overflow() == 0
-    page.locator('[data-test="run"]').click()
+    visit.press("run")
     page.wait_for_url("**step=result**")
     page.locator(".celosia-map svg").first.wait_for()
     visit.picture("2-result")
