@@ -204,10 +204,11 @@ SELECT age FROM people
 
 def test_a_batch_has_errors_by_question_and_shape_and_a_report(folder: Path) -> None:
     model.keep_policy(folder, POLICY)
-    form = BatchForm(QUESTIONS, "1, 0.1", 30)
+    form = BatchForm(QUESTIONS, "0.1, 0.02", 30)
     found = jobs.simulate(QUIET, folder=str(folder), form=form)
     assert [(row[0], row[3], row[4]) for row in found["rows"]] == [
-        *(("all", "0.1", "30"), ("all", "1", "30"), ("old", "0.1", "30"), ("old", "1", "30"))
+        *(("all", "0.02", "30"), ("all", "0.1", "30")),
+        *(("old", "0.02", "30"), ("old", "0.1", "30")),
     ]
     assert [each["name"] for each in found["refused"]] == ["rows", "rows"]
     assert "CEL-Q" in found["refused"][0]["why"]
@@ -216,7 +217,7 @@ def test_a_batch_has_errors_by_question_and_shape_and_a_report(folder: Path) -> 
     assert found["few"]
     assert "<svg" in (folder / "errors.html").read_text("utf-8")
     assert not model.account(Work.at(folder))["begun"], "nothing is charged"
-    assert form.command.endswith("questions -e 0.1 -e 1 --repeats 30 --report errors.html")
+    assert form.command.endswith("questions -e 0.02 -e 0.1 --repeats 30 --report errors.html")
 
 
 @pytest.mark.parametrize(
@@ -235,3 +236,23 @@ def test_a_batch_that_would_keep_the_machine_busy_is_refused(form: BatchForm, ke
     with pytest.raises(InputError) as refused:
         form.check()
     assert refused.value.key == f"CEL-W109.{key}"
+
+
+MARKET = """
+delta = 0.01
+[market]
+currency = "EUR"
+compensation = 0.5
+per_epsilon = 10
+"""
+
+
+def test_a_market_and_a_large_delta_are_shown(folder: Path) -> None:
+    text = POLICY.replace("epsilon = 1\n", "epsilon = 1\n" + MARKET)
+    model.keep_policy(folder, text)
+    schema = jobs.schema(QUIET, folder=str(folder))
+    assert ["delta" in each for each in schema["warnings"]] == [True]
+    found = jobs.account(QUIET, folder=str(folder))["market"]
+    assert found["prices"][3] == (1.0, "10.00")
+    assert found["owed"] == "0.00"
+    assert found["compensation"] is None, "the policy declares no number of people"

@@ -16,7 +16,7 @@ from celosia.studio.query import model
 
 MOST_QUESTIONS = 20
 MOST_EPSILONS = 5
-MOST_RUNS = 20_000
+MOST_RUNS = 5_000
 """Private answers of one batch: a machine is shared by its visitors."""
 REPORT = "errors.html"
 _HEADING = re.compile(r"^===[ \t]*(.*?)[ \t]*$", re.MULTILINE)

@@ -49,7 +49,10 @@ def schema(progress: JobProgress, *, folder: str) -> dict[str, Any]:
     """Tables, columns, unit and budget, as the policy tells them."""
     progress(Step("Opening the database", 0))
     with model.open_vault(Path(folder)) as vault:
-        return vault.public_schema() | {"language": model.language(vault)}
+        return vault.public_schema() | {
+            "language": model.language(vault),
+            "warnings": model.weak_budgets(vault.policy),
+        }
 
 
 def explain(progress: JobProgress, *, folder: str, query: str, epsilon: float) -> dict[str, Any]:
@@ -92,4 +95,5 @@ def simulate(progress: JobProgress, *, folder: str, form: batch.BatchForm) -> di
 def account(progress: JobProgress, *, folder: str) -> dict[str, Any]:
     """What was spent and what is left."""
     progress(Step("Reading the ledger", 0))
-    return model.account(Work.at(folder))
+    work = Work.at(folder)
+    return model.account(work) | {"market": model.market(work)}

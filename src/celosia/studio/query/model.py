@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from fractions import Fraction
 from math import log
 from pathlib import Path
 from typing import Any
 
 from celosia import datasets
 from celosia.accounting.filters import Price
-from celosia.accounting.ledger import Ledger
-from celosia.core.errors import InputError
+from celosia.accounting.ledger import Ledger, Record
+from celosia.core.errors import InputError, PrivacyWarning
 from celosia.core.files import replacing
 from celosia.core.messages import Message
 from celosia.core.progress import Progress, silent
-from celosia.queries import QueryRequest, Vault
+from celosia.queries import QueryRequest, Vault, load_policy
 from celosia.queries.paths import ledger_path
 from celosia.queries.policy import Database, Policy, Spending, draft_policy
-from celosia.queries.sales import format_money, sold_answers, total_price
+from celosia.queries.policy.checks import warn_of_weak_budgets
+from celosia.queries.sales import format_money, make_compensation, sold_answers, total_price
 from celosia.studio.language import _
 from celosia.studio.visitors import Work
 
@@ -215,7 +219,24 @@ def open_vault(folder: Path) -> Vault:
     """
     path = folder / POLICY
     _check_confined(folder, path.read_text("utf-8"))
-    return Vault.open(path)
+    with _quiet_policy():
+        return Vault.open(path)
+
+
+@contextmanager
+def _quiet_policy() -> Iterator[None]:
+    """While a policy is read: `weak_budgets` tells what is to be said of it."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PrivacyWarning)
+        yield
+
+
+def weak_budgets(policy: Policy) -> list[str]:
+    """What is to be said of budgets that are allowed but protect little, a large delta too."""
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        warn_of_weak_budgets(policy, stacklevel=2)
+    return [str(each.message) for each in found]
 
 
 def explained(vault: Vault, query: str, *, epsilon: float, delta: float = 0.0) -> dict[str, Any]:
@@ -306,6 +327,30 @@ def account(work: Work) -> dict[str, Any]:
             "head": str(view.verify().hash),
             "owed": format_money(total_price(sold_answers(view.history()))),
         }
+
+
+def market(work: Work) -> dict[str, Any] | None:
+    """Prices, income and the compensation of people; None where the policy has no market."""
+    with _quiet_policy():
+        policy = load_policy(work.folder / POLICY)
+    if policy.market is None:
+        return None
+    place = ledger_path(work.folder / POLICY)
+    records: tuple[Record, ...] = ()
+    if place.exists():
+        with Ledger.open_view(place) as view:
+            records = view.history()
+    shared = make_compensation(policy, records).as_dict() if policy.people else None
+    return {
+        "currency": policy.market.currency,
+        "prices": [
+            (each, format_money(policy.market.price(Fraction(str(each)), None)))
+            for each in EPSILONS
+            if Fraction(str(each)) >= policy.least_epsilon
+        ],
+        "owed": format_money(total_price(sold_answers(records))),
+        "compensation": shared,
+    }
 
 
 def _epsilon(price: Price) -> float:

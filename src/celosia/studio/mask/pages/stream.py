@@ -127,7 +127,8 @@ def _released(workbench: MaskWorkbench, found: dict[str, Any]) -> None:
             ),
         ]
     )
-    show_table(found["heads"], found["rows"], caption=_("The last released records"))
+    with ui.element("div").classes("celosia-preview w-full"):
+        show_table(found["heads"], found["rows"], caption=_("The last released records"))
     promise(found["guarantee"], simulation=found["simulation"])
     workbench.take_away(
         [

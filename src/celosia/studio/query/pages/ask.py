@@ -19,7 +19,13 @@ from celosia.studio.widgets import chart
 from celosia.studio.widgets.code import show_code
 from celosia.studio.widgets.job_progress import start
 from celosia.studio.widgets.table import key_figures, show_table
-from celosia.studio.widgets.text import heading, main_heading, name_editor, paragraph, quiet
+from celosia.studio.widgets.text import (
+    heading,
+    main_heading,
+    name_editor,
+    paragraph,
+    quiet,
+)
 from celosia.studio.worker import task
 
 EPSILONS = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
@@ -219,6 +225,9 @@ def _schema(schema: dict[str, Any], made: Work) -> None:
         least=short(schema["least_epsilon"]),
         questions=number(schema["questions_per_day"]),
     )
+    for each in schema["warnings"]:
+        with ui.card().classes("celosia-warning w-full q-my-sm").props('role="note"'):
+            ui.label(render(each))
     ui.link(_("See or change the policy"), f"/query/{made.id}/policy")
     ui.link(_("Batch of questions, for the owner"), f"/query/{made.id}/batch")
     with ui.element("div").classes("celosia-list").props('tabindex="0"'):

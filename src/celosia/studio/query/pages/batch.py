@@ -62,7 +62,7 @@ def _form(made: Work, schema: dict[str, Any]) -> None:
         epsilons.props["data-test"] = "batch-epsilons"
         repeats = ui.number(
             _("Private answers to each"), value=form.repeats, min=1, max=1000, precision=0
-        )
+        ).style("width: 13rem")
         repeats.props["data-test"] = "batch-repeats"
     button = ui.button(_("Run the batch"), icon="play_arrow").props("data-test=run-batch")
     quiet(
@@ -96,7 +96,8 @@ def _show(made: Work, form: BatchForm, found: dict[str, Any]) -> None:
     )
     if found["few"]:
         notice("Fewer than 100 private answers: the means are not exact.")
-    show_table(found["heads"], found["rows"], caption=_("Errors by question"))
+    with ui.element("div").classes("celosia-preview w-full"):
+        show_table(found["heads"], found["rows"], caption=_("Errors by question"))
     if len(found["bars"]["names"]) > 1:
         chart.bars(
             found["bars"]["names"],

@@ -9,11 +9,13 @@ from nicegui import ui
 from celosia.studio.language import _, figure, number, short
 from celosia.studio.widgets import chart
 from celosia.studio.widgets.table import key_figures, show_table
-from celosia.studio.widgets.text import quiet
+from celosia.studio.widgets.text import heading, quiet
 
 
 def show_account(found: dict[str, Any]) -> None:
     """The budget that is left, question by question; says so where none was asked."""
+    if found["market"] is not None:
+        _show_market(found["market"])
     if not found["begun"] or not found["records"]:
         quiet("Nothing was spent yet. The ledger begins with the first question.")
         return
@@ -74,6 +76,34 @@ def show_account(found: dict[str, Any]) -> None:
             ["", _("Question, as it was understood")],
             [[at, each["understood"]] for at, each in enumerate(found["records"], start=1)],
         )
+
+
+def _show_market(market: dict[str, Any]) -> None:
+    """The price list, and what the people in the data are paid."""
+    heading("Market", 3)
+    shared = market["compensation"]
+    key_figures(
+        [
+            figure("Owed by analysts", f"{market['owed']} {market['currency']}", "for all answers"),
+            *(
+                []
+                if shared is None
+                else [
+                    figure(
+                        "Each person may claim",
+                        f"{shared['per_person']} {market['currency']}",
+                        "the same for all {people} people, from public facts only",
+                        people=number(shared["people"]),
+                    )
+                ]
+            ),
+        ]
+    )
+    show_table(
+        ["epsilon", _("Price in {currency}", currency=market["currency"])],
+        [[short(epsilon), price] for epsilon, price in market["prices"]],
+        caption=_("The list price of one answer; buying it in parts is never cheaper"),
+    )
 
 
 def _state_label(status: str) -> str:
