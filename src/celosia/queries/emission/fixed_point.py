@@ -20,7 +20,7 @@ DOUBLE = "DOUBLE PRECISION"
 HALF = "0.49999999999999994"
 """The double before a half: added to a number, it rounds halves up, and nothing that is less."""
 TINY = "1e-300"
-"""Nearer to zero a quotient may underflow, where PostgreSQL fails."""
+"""Nearer to zero a decimal may be no double, and a quotient may underflow: PostgreSQL fails."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,7 +132,14 @@ class FixedPoint:
                 this=exp.Sub(this=as_double, expression=_double(_written(float(shift))))
             )
         is_negative = exp.LT(this=argument.copy(), expression=_written(float(shift)))
-        inside = self._nearest(as_double, is_negative, target)
+        tiny = exp.Literal.number(TINY)
+        is_tiny = exp.Between(this=argument.copy(), low=exp.Neg(this=tiny), high=tiny.copy())
+        of_zero = min(max(_half_away(-shift / self.step), self.low), self.high)
+        inside: exp.Expr = (
+            exp.Case()
+            .when(is_tiny, self._end(of_zero, target))
+            .else_(self._nearest(as_double, is_negative, target))
+        )
         if self.reach + abs(shift) / self.step > NEAR:
             inside = self._clamped(inside)
         is_number = exp.NEQ(
@@ -187,12 +194,7 @@ class FixedPoint:
         if self.low < 0:
             half = exp.Case().when(is_negative, exp.Neg(this=half)).else_(half.copy())
         moved = exp.Anonymous(this="TRUNC", expressions=[exp.Add(this=steps, expression=half)])
-        nearest: exp.Expr = target.cast(moved, "whole")
-        if self.step.numerator != 1:
-            tiny = exp.Literal.number(TINY)
-            is_tiny = exp.Between(this=value.copy(), low=exp.Neg(this=tiny), high=tiny.copy())
-            nearest = exp.Case().when(is_tiny, self._end(0, target)).else_(nearest)
-        return nearest
+        return target.cast(moved, "whole")
 
     def _clamped(self, tree: exp.Expr) -> exp.Expr:
         return exp.func(
@@ -246,3 +248,9 @@ def _written(number: float) -> exp.Expr:
 def _double(tree: exp.Expr) -> exp.Cast:
     """A written number as a double: as a decimal one it would be cast for every row."""
     return exp.Cast(this=tree, to=exp.DataType.build(DOUBLE, dialect="postgres"))
+
+
+def _half_away(number: Fraction) -> int:
+    """The nearest whole number; of two, the one that is farther from zero."""
+    size = floor(abs(number) + Fraction(1, 2))
+    return size if number >= 0 else -size

@@ -70,7 +70,7 @@ MOST_PRODUCTS = 4
 WITHIN = 10**15
 """The farthest from zero that columns and written numbers are computed with in doubles."""
 APART = "1e-15"
-"""The nearest to zero that factors are, if they are not zero."""
+"""The nearest to zero that they are, if they are not zero: all are doubles, and their products."""
 
 
 MARGIN = "1e-5"
@@ -138,7 +138,7 @@ def _are_moderate(
     tests = []
     for column in columns.values():
         is_whole = infer_type(column, relation, target=target) == "integer"
-        tests.append(_is_moderate(column, apart=products > 0 and not is_whole))
+        tests.append(_is_moderate(column, apart=not is_whole))
     return exp.and_(*tests)
 
 
