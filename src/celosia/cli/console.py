@@ -175,7 +175,10 @@ def show_guarantee(guarantee: Guarantee) -> None:
     from celosia.core.messages import sentence
 
     key = "cli.query.promise_without_seed" if guarantee.simulation else "cli.query.promise"
-    show(say(key, promise=guarantee.promise, neighbours=guarantee.neighbours))
+    if guarantee.neighbours is None:  # public data has none
+        show(say("cli.query.promise_of_public", promise=guarantee.promise))
+    else:
+        show(say(key, promise=guarantee.promise, neighbours=guarantee.neighbours))
     show(say("cli.query.meaning", protects=sentence(guarantee.protects)))
     for assumption in guarantee.assumes:
         show(say("cli.query.assumes", assumption=assumption))

@@ -95,7 +95,9 @@ def check(
     owners.show(declared, counts)
     for each in undeclared_sizes(declared):
         console.note(each.message)
-    if not connect:
+    if not connect and declared.graph is not None and not declared.graph.endpoint:
+        console.note(say("cli.policy.compare_graph", policy=policy))
+    elif not connect:
         console.note(say("cli.policy.compare_database_celosia_policy", policy=policy))
     key, count = "cli.policy.sound", len(declared.tables)
     if declared.graph is not None:  # and not the tables that are made of several
@@ -245,8 +247,12 @@ def draft(
         if len(sources) > 1:
             raise _is_store(sources[0])
         text = _draft_of_graph(Path(sources[0]), name, output)
+        content = say("cli.policy.predicates_of_draft", count=text.count("\n[graph.predicates."))
+        remark = say("cli.policy.fill_unit_budget_caps", output=output)
     else:
         text = _fill_in_location(draft_policy(columns, name=name), database)
+        content = say("cli.policy.tables_of_draft", count=len(columns))
+        remark = say("cli.policy.fill_unit_budget_bounds", output=output)
     if output is not None:
         write_text(output, text, outputs.overwrite)
     if outputs.as_json:
@@ -257,11 +263,8 @@ def draft(
         for line in text.splitlines():
             console.show(line)
         return
-    console.note(say("cli.policy.fill_unit_budget_bounds", output=output))
-    console.show(
-        say("cli.policy.draft_tables_be_filled", number_of_columns=len(columns), output=output),
-        strong=True,
-    )
+    console.note(remark)
+    console.show(say("cli.policy.draft_to_be_filled", content=content, output=output), strong=True)
 
 
 @app.command()

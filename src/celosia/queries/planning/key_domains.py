@@ -71,7 +71,7 @@ def find_key_domains(
         declared = target.declared_column(key.expression, question.source)
         values = None if declared is None else declared.keys
         if declared is not None and values is None and execute_public is not None:
-            values = _values_in_public_table(declared, target.policy, execute_public)
+            values = values_in_public_table(declared, target.policy, execute_public)
         if declared is None or (values is None and not finds_keys):
             values = implied_values(key.expression, question.source, target)
         if values is None:
@@ -84,7 +84,7 @@ def find_key_domains(
     return KeyDomains(None if undeclared else tuple(lists), tuple(undeclared))
 
 
-def _values_in_public_table(
+def values_in_public_table(
     column: ColumnPolicy, policy: Policy, execute: Executor
 ) -> Values | None:
     """All values of a column of a public table, or None if there are none, or too many."""
@@ -102,6 +102,33 @@ def _values_in_public_table(
     )
     found = [value for (value,) in execute(syntax.group_by(query, [column.name]))]
     return tuple(sorted(found)) if 0 < len(found) <= MOST_LISTED else None
+
+
+def public_labels(question: Question, target: Target, execute: Executor | None) -> dict[int, str]:
+    """Terms of public predicates that groups of a graph may be shown for, by their numbers."""
+    graph = target.policy.graph
+    if graph is None or execute is None:
+        return {}
+    numbers: set[str | int | bool] = set()
+    for key in question.keys:
+        declared = target.declared_column(key.expression, question.source)
+        if declared is not None and declared.keys is None and declared.name in _TERMS:
+            numbers.update(values_in_public_table(declared, target.policy, execute) or ())
+    if not numbers:
+        return {}
+    from celosia.queries.rdf.notation import abbreviate  # tables do without
+
+    listed = [syntax.integer_literal(int(each)) for each in sorted(numbers)]
+    query = exp.Select(
+        expressions=[syntax.column("id"), syntax.column("text")],
+        from_=exp.From(this=exp.Table(this=syntax.identifier("terms"))),
+        where=exp.Where(this=exp.In(this=syntax.column("id"), expressions=listed)),
+    )
+    return {int(number): abbreviate(text, dict(graph.prefixes)) for number, text in execute(query)}
+
+
+_TERMS = ("subject", "object")
+"""Columns of facts that hold numbers of terms."""
 
 
 def implied_values(tree: exp.Expr, source: Relation, target: Target) -> Values | None:

@@ -32,7 +32,7 @@ from celosia.queries.planning.context import MechanismChoice, PlanContext, PlanR
 from celosia.queries.planning.contribution_bounding import choose_for_people
 from celosia.queries.planning.cost import check_cost, choose_deadline, estimate_cost
 from celosia.queries.planning.facts import Frequency, PublicFacts
-from celosia.queries.planning.key_domains import find_key_domains
+from celosia.queries.planning.key_domains import find_key_domains, public_labels
 from celosia.queries.planning.plan import Executor, Plan
 from celosia.queries.policy.values import Policy, predicate_numbers
 from celosia.queries.request import QueryRequest
@@ -130,7 +130,7 @@ def plan_question(question: Question, policy: Policy, wanted: PlanRequest) -> Pl
             derivations=(),
             original=question,
             steps=(step,),
-            labels=_labels(question, policy),
+            labels=_labels(question, target, execute_public),
         )
     facts = PublicFacts(policy, count)
     question = _bound_sub_queries(question, target, facts)
@@ -177,7 +177,7 @@ def plan_question(question: Question, policy: Policy, wanted: PlanRequest) -> Pl
         derivations=tuple(choice.derivations),
         steps=tuple(steps),
         group_keys=context.keys.values,
-        labels=_labels(question, policy),
+        labels=_labels(original, target, execute_public),
     )
 
 
@@ -261,12 +261,16 @@ def query_language(policy: Policy) -> Literal["duckdb", "postgres"]:
     return "postgres" if policy.database.kind == "postgres" else "duckdb"
 
 
-def _labels(question: Question, policy: Policy) -> Mapping[str, Mapping[Any, str]]:
+def _labels(
+    question: Question, target: Target, execute_public: Executor | None
+) -> Mapping[str, Mapping[Any, str]]:
     """What stands for the numbers of terms that groups are shown for."""
+    policy = target.policy
     if policy.graph is None:
         return {}
     addresses, names = zip(*policy.graph.predicates, strict=True)
     words = dict(zip(predicate_numbers(addresses), names, strict=True)) | dict(policy.graph.labels)
+    words |= public_labels(question, target, execute_public)
     return {key.name: words for key in question.keys}
 
 

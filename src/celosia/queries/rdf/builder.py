@@ -7,6 +7,7 @@ what does not fit in its share of memory.
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -59,6 +60,8 @@ class StoreBuilder:
         """Whether any fact read had a blank node."""
         self.graph: str | None = None
         """The address of the named graph that facts come into, where they name none."""
+        self.prefixes: dict[str, str] = {}
+        """Prefixes that files declare, with the addresses that they stand for."""
         self.quads = False
         """Whether lines are N-Quads."""
 
@@ -132,6 +135,10 @@ class StoreBuilder:
         run("INSERT INTO staged.words SELECT id, text FROM old.terms")
         (files,) = self._row("SELECT value FROM old.meta WHERE name = 'files'")
         self.files = int(files)
+        found = self._connection.execute("SELECT value FROM old.meta WHERE name = 'prefixes'")
+        self.prefixes = {
+            name: start for (text,) in found.fetchall() for name, start in json.loads(text).items()
+        }
         run("DETACH old")
 
     def _insert(self, batch: bytes, file: int, graph: str | None, quads: bool) -> int:

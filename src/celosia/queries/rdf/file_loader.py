@@ -252,7 +252,8 @@ def _read(
             except SyntaxError as fault:
                 # Its message quotes the text, which is not ours to repeat: the place is enough.
                 line = fault.lineno or (reader.lines + 1 if reader.lines else None)
-                raise _syntax_error(source, line, fault.offset) from None
+                is_relative = base is None and _NO_SCHEME in str(fault)
+                raise _syntax_error(source, line, fault.offset, is_relative=is_relative) from None
     except BrokenHdtError:
         raise InputError("CEL-Q221.broken_hdt", path=str(source.path)) from None
     except EntityBombError:
@@ -271,14 +272,20 @@ def _read(
         raise
 
 
-def _syntax_error(source: Source, line: int | None, column: int | None) -> InputError:
+_NO_SCHEME = "No scheme found in an absolute IRI"
+"""How pyoxigraph says that an address is relative."""
+
+
+def _syntax_error(
+    source: Source, line: int | None, column: int | None, *, is_relative: bool = False
+) -> InputError:
     where = ""
     if line is not None and column is not None:
         where = Message("queries.rdf.at_line_and_column", line=line, column=column)
     elif line is not None:
         where = Message("queries.rdf.at_line", line=line)
     return InputError(
-        "CEL-Q221.broken_syntax",
+        "CEL-Q221.relative_address" if is_relative else "CEL-Q221.broken_syntax",
         path=str(source.path),
         format=source.format,
         where=where,

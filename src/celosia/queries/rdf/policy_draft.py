@@ -47,7 +47,7 @@ def draft_graph_policy(store: GraphStore, *, name: str = "my-data", path: str | 
         path: of the store, as the policy will have it; that of the store if None.
     """
     found = sorted(store.predicates(), key=lambda each: each.predicate)
-    prefixes = _prefixes(each.predicate for each in found)
+    prefixes = _prefixes((each.predicate for each in found), store.prefixes)
     words = {
         each.number: abbreviate(address_text(each.predicate), {**STANDARD, **prefixes})
         for each in found
@@ -87,10 +87,11 @@ def _predicate(word: str, *, is_number: bool) -> str:
     return "\n".join([*lines, say(key).rstrip()])
 
 
-def _prefixes(addresses: Iterable[str]) -> dict[str, str]:
-    """A prefix for each start of an address, up to its last # or /."""
+def _prefixes(addresses: Iterable[str], declared: Mapping[str, str]) -> dict[str, str]:
+    """A prefix for each start of an address, up to its last # or /: that of the files, if any."""
     starts = {found[0] for each in addresses if (found := re.match(r".*[#/]", each)) is not None}
     named = {start: word for word, start in KNOWN.items()}
+    named |= {start: word for word, start in declared.items() if word not in STANDARD}
     made: dict[str, str] = {}
     for start in sorted(starts - set(STANDARD.values())):
         made[named.get(start, f"ns{len(made) + 1}")] = start

@@ -98,6 +98,12 @@ class GraphStore:
         return tuple(json.loads(self._meta["sources"]))
 
     @property
+    def prefixes(self) -> dict[str, str]:
+        """The prefixes that the files declared, with the addresses that they stand for."""
+        found: dict[str, str] = json.loads(self._meta.get("prefixes", "{}"))
+        return found
+
+    @property
     def loaded(self) -> str:
         """When it was last loaded into, in universal time."""
         return self._meta["loaded"]

@@ -64,7 +64,11 @@ def make_store(
             made.start_from(store)
         named += fill(made)
         loaded = datetime.now(UTC).isoformat(timespec="seconds")
-        facts = {"sources": json.dumps(named, ensure_ascii=False), "loaded": loaded}
+        facts = {
+            "sources": json.dumps(named, ensure_ascii=False),
+            "loaded": loaded,
+            "prefixes": json.dumps(made.prefixes, ensure_ascii=False),
+        }
         made.finish(facts, progress=progress)
     with GraphStore.open(store) as new:
         return LoadSummary(
@@ -107,6 +111,7 @@ def parse_into(
         pyoxigraph.serialize(facts, batches, pyoxigraph.RdfFormat.N_TRIPLES)
     batches.hand_on()
     made.wait()
+    made.prefixes |= {name: start for name, start in quads.prefixes.items() if name}
 
 
 def check_parser() -> None:

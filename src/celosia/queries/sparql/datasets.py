@@ -57,7 +57,8 @@ def read_dataset(tree: Any, graph: Graph, reader: TermReader) -> Dataset:
         return Dataset(named=graph.graphs)
     if not graph.graphs:
         raise refusal("CEL-Q244.dataset")
-    default, named = [], []
+    default: list[tuple[str, str]] = []
+    named: list[tuple[str, str]] = []
     for each in clauses:
         is_named = part_of(each, "named") is not None
         address = reader.address(each["named" if is_named else "default"])
@@ -78,7 +79,7 @@ def with_active(node: Any, graph: str | None) -> Any:
         return type(node)(with_active(each, graph) for each in node)
     if not isinstance(node, dict):
         return node
-    made = type(node)(node.name)
+    made: Any = type(node)(name_of(node))
     for word, part in node.items():
         made[word] = part if name_of(node) in EXISTS else with_active(part, graph)
     if name_of(node) in EXISTS:

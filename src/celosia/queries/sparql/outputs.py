@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from celosia.queries.algebra import Aggregate, AggregateKind, Key, NamedExpression, scans
 from celosia.queries.emission.target import Target
-from celosia.queries.policy.values import Policy
+from celosia.queries.policy.values import ColumnPolicy, Policy
 from celosia.queries.sparql.arithmetic import number_of
 from celosia.queries.sparql.comparisons import typed_constant
 from celosia.queries.sparql.conditions import ConditionReader
@@ -131,7 +131,7 @@ class Outputs:
                 for column in columns:
                     tree = column_tree(column)
                     declared = target.declared_column(tree, self.solutions.relation)
-                    if self.is_inner or (declared is not None and declared.keys is not None):
+                    if self.is_inner or (declared is not None and self._is_known(declared)):
                         return tree
                 raise refusal("CEL-Q266.private", variable=name)
             case StringValue():
@@ -139,6 +139,14 @@ class Outputs:
             case TypedValue(kind="number" | "text" | "truth", tree=tree):
                 return make_total(tree)
         raise refusal("CEL-Q266.expression")
+
+    def _is_known(self, column: ColumnPolicy) -> bool:
+        """Whether groups may be shown for the values of a column: declared, or public ones."""
+        graph = self.policy.graph
+        if column.keys is not None or graph is None or graph.endpoint:
+            return column.keys is not None
+        public = [table for table in self.policy.tables if table.public]
+        return any(one is column for table in public for one in table.columns)
 
     def _select(self, node: Any) -> None:
         name = str(node["var"] if part_of(node, "var") is not None else node["evar"])
