@@ -132,6 +132,36 @@ def test_private_synthesis_states_its_epsilon(run: Run) -> None:
 
 
 @pytest.mark.usefixtures("shoppers")
+def test_domains_of_private_synthesis_come_from_the_schema(run: Run, tmp_path: Path) -> None:
+    schema = tmp_path / "shoppers.toml"
+    schema.write_text("""
+        [columns.name]
+        role = "identifier"
+        [columns.age]
+        role = "quasi-identifier"
+        hierarchy = { method = "intervals", widths = [10], domain = [0, 99] }
+        [columns.spent]
+        role = "sensitive"
+        type = "integer"
+        hierarchy = { method = "tree", tree = ["0", "10", "20", "30", "40", "50", "60"] }
+    """)
+    method = "adaptive-marginals:epsilon=2"
+    command = ("synthesise", "shoppers.csv", "--schema", "shoppers.toml", "--method", method)
+    told = run(*command, "-o", "fake.csv", "--seed", 3)
+    assert told.code == 0, told.err
+    made = pl.read_csv(tmp_path / "fake.csv")
+    assert made.columns == ["age", "spent"]
+    assert made["age"].drop_nulls().is_between(0, 99).all()
+    assert made["spent"].drop_nulls().is_in(range(0, 61, 10)).all()
+    assert 100 < made.height < 300
+    data = run(*command, "--seed", 3, "--json").data()
+    assert "(2, 1e-09)-differential privacy" in data["guarantee"]["promise"]
+    # What a hierarchy is built from the data for is not declared.
+    schema.write_text(schema.read_text().replace(", domain = [0, 99]", ""))
+    run(*command).complains("CEL-Y020")
+
+
+@pytest.mark.usefixtures("shoppers")
 def test_synthesis_refuses_methods_that_keep_rows(run: Run, tmp_path: Path) -> None:
     command = ("synthesise", "shoppers.csv", "--identifier", "name", "-o", "fake.csv")
     run(*command, "--method", "pram:stay=0.9").complains("CEL-V022")

@@ -17,6 +17,7 @@ from celosia.core.progress import Step
 from celosia.core.randomness import Seeded, System
 from celosia.tables.private import (
     METHODS,
+    AdaptiveMarginals,
     Contingency,
     Marginals,
     NoisyHistogram,
@@ -26,6 +27,8 @@ from celosia.tables.private import (
 
 DECLARED: dict[str, Any] = {"domains": {"s": ("a", "b")}, "bounds": {"x": (0, 1), "n": (0, 9)}}
 COUNTED: list[PrivateMethod] = [
+    AdaptiveMarginals(epsilon=1, **DECLARED),
+    AdaptiveMarginals(epsilon=1, delta=0.0, **DECLARED),
     Contingency(epsilon=1, output="rows", bins=4, **DECLARED),
     Contingency(epsilon=1, delta=1e-6, orders=(0, 1), bins=4, output="rows", **DECLARED),
     Marginals(epsilon=1, **DECLARED),
@@ -58,6 +61,7 @@ def columns_of(method: PrivateMethod) -> list[str]:
 
 def test_the_recipe_names_are_known() -> None:
     assert [each.method_name for each in METHODS] == [
+        "adaptive-marginals",
         "contingency",
         "marginals",
         "noisy-histogram",
@@ -169,6 +173,7 @@ class Counting(Seeded):
 def test_noise_that_cannot_be_drawn_is_refused_before_any_is(delta: float) -> None:
     frame = table()
     for method in (
+        AdaptiveMarginals(epsilon=2e-9, delta=delta, **DECLARED),
         Contingency(epsilon=2e-9, delta=delta, bins=4, orders=(1,), **DECLARED),
         Marginals(epsilon=2e-9, delta=delta, **DECLARED),
         NoisyHistogram(epsilon=2e-9, delta=delta, **DECLARED),
@@ -197,5 +202,9 @@ def test_a_table_of_nothing_but_noise_is_refused_by_its_price_alone(method: Priv
     if not method.budget.is_pure:
         return
     fifty: dict[str, Any] = {**tiny, "rows": 50}
+    if kind is AdaptiveMarginals:  # the choices of its rounds are refused by the mechanism itself
+        with pytest.raises(InputError, match="exponential"):
+            kind(**fifty).apply(table(), ["s", "x", "n"], rng=Seeded(1))
+        return
     made = kind(**fifty).apply(table(), ["s", "x", "n"], rng=Seeded(1))
     assert made.frame.height == 50

@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 
 from celosia.core.errors import InputError
 from celosia.core.randomness import Seeded
+from celosia.tables.hierarchies import Hierarchy, Intervals, Ordered, Tree
 from celosia.tables.private.declarations import DomainDeclarations
 from celosia.tables.private.marginals import Marginals
+from celosia.tables.schema import Column, Role, Schema
 
 NUMBERS = st.one_of(st.none(), st.floats(allow_nan=True, allow_infinity=True))
 TEXTS = st.one_of(st.none(), st.text(max_size=3), st.sampled_from(["f", "m"]))
@@ -129,3 +131,32 @@ def test_bins_are_whole_numbers(bins: Any) -> None:
     with pytest.raises(InputError, match="a whole number from 1 to 1,048,576") as refusal:
         Marginals(epsilon=1, bounds={"a": (0, 1)}, bins=bins)
     assert refusal.value.code == "CEL-I060"
+
+
+def test_a_schema_declares_what_its_hierarchies_write_down() -> None:
+    rules = {
+        "tree": Tree({"x": ["a", "b"], "y": ["c"]}),
+        "order": Ordered(order=("low", "high")),
+        "number": Hierarchy.from_paths([("1", "*"), ("2", "*"), ("(missing)", "*")]),
+        "range": Intervals(widths=(5,), domain=(0, 9)),
+        "seen": Ordered(),
+        "open": Intervals(widths=(5,)),
+        "auto": None,
+        "given": Tree(["p"]),
+    }
+    columns = [
+        Column(name, Role.QUASI_IDENTIFIER, "integer" if name == "number" else None, rule)
+        for name, rule in rules.items()
+    ]
+    method = Marginals(epsilon=1, domains={"given": ("q",)})
+    found = method.with_schema(Schema(tuple(columns)), list(rules))
+    assert found.domains == {
+        "given": ("q",),
+        "tree": ("a", "b", "c"),
+        "order": ("low", "high"),
+        "number": (1, 2),
+    }
+    assert found.bounds == {"range": (0, 9)}
+    assert method.with_schema(Schema(tuple(columns)), ["range"]).domains == {"given": ("q",)}
+    texts = Column("t", Role.QUASI_IDENTIFIER, "integer", Tree(["many"]))
+    assert method.with_schema(Schema((texts,)), ["t"]).domains == {"given": ("q",)}

@@ -13,7 +13,14 @@ from celosia.studio.toml import inline
 
 PLAIN = ("copula", "trees", "bayesian-network", "distribution")
 """Methods that promise nothing: what they give away is measured."""
-PRIVATE = ("marginals", "noisy-histogram", "contingency", "private-microaggregation", "safe-pub")
+PRIVATE = (
+    "adaptive-marginals",
+    "marginals",
+    "noisy-histogram",
+    "contingency",
+    "private-microaggregation",
+    "safe-pub",
+)
 """Methods with a privacy loss, which must be told of the columns what is public."""
 MOST_CELLS = 3
 """Columns of a contingency table to begin with: its cells multiply."""

@@ -37,6 +37,7 @@ from celosia.tables.schema import Role, Schema, check_keys, name_list
 METHODS: Mapping[str, type[MaskingMethod]] = ClassesByName(
     "celosia.tables",
     {
+        "adaptive-marginals": "private.adaptive.AdaptiveMarginals",
         "bayesian-network": "synthesis.bayesian_network.BayesianNetwork",
         "contingency": "private.contingency.Contingency",
         "copula": "synthesis.copula.Copula",

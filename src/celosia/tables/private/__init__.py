@@ -5,6 +5,7 @@ declared beforehand. Noise is exact and on whole numbers, by `celosia.mechanisms
 """
 
 from celosia.tables.masking.method import MaskingMethod
+from celosia.tables.private.adaptive import AdaptiveMarginals
 from celosia.tables.private.budget import TableBudget
 from celosia.tables.private.contingency import Contingency
 from celosia.tables.private.histogram import NoisyHistogram
@@ -14,6 +15,7 @@ from celosia.tables.private.microaggregation import PrivateMicroaggregation
 from celosia.tables.private.safe_pub import SafePub
 
 METHODS: tuple[type[MaskingMethod], ...] = (
+    AdaptiveMarginals,
     Contingency,
     Marginals,
     NoisyHistogram,
@@ -24,6 +26,7 @@ METHODS: tuple[type[MaskingMethod], ...] = (
 
 __all__ = [
     "METHODS",
+    "AdaptiveMarginals",
     "Contingency",
     "Marginals",
     "NoisyHistogram",

@@ -323,13 +323,18 @@ def _drawn(tree: _Tree, singles: Sequence[MergedMarginal], count: int, rng: Sour
     for parent, child, table in tree.edges:
         cases = drawn[parent]
         drawn[child] = draw_codes(table, cases, even_uniforms(cases, rng))
-    for place, each in enumerate(singles):
-        kept = np.flatnonzero(~np.isin(np.arange(each.places.size), each.rare))
-        back = np.append(kept, -1)[drawn[place]] if each.rare.size else kept[drawn[place]]
-        rare = back < 0
-        cases = np.zeros(int(rare.sum()), dtype=np.int64)
-        if cases.size:
-            apart = draw_codes(each.chances[None], cases, even_uniforms(cases, rng))
-            back[rare] = each.rare[apart]
-        drawn[place] = back
-    return drawn
+    return [split_rare_values(code, each, rng) for code, each in zip(drawn, singles, strict=True)]
+
+
+def split_rare_values(codes: Codes, merged: MergedMarginal, rng: Source) -> Codes:
+    """The codes as they were given, with rare values told apart again by their noisy counts."""
+    kept = np.flatnonzero(~np.isin(np.arange(merged.places.size), merged.rare))
+    if not merged.rare.size:
+        return kept[codes]
+    found: Codes = np.append(kept, -1)[codes]
+    rare = found < 0
+    cases = np.zeros(int(rare.sum()), dtype=np.int64)
+    if cases.size:
+        apart = draw_codes(merged.chances[None], cases, even_uniforms(cases, rng))
+        found[rare] = merged.rare[apart]
+    return found

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import sqrt
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
+
+import polars as pl
 
 from celosia.accounting.losses import Loss
 from celosia.core.errors import InputError
@@ -14,9 +16,12 @@ from celosia.core.messages import Message
 from celosia.core.methods import Parameter, parameter
 from celosia.core.neighbours import ADD_REMOVE, Neighbours
 from celosia.core.release import Guarantee
+from celosia.tables.hierarchies import Hierarchy, Intervals, Ordered, Tree
+from celosia.tables.hierarchies.hierarchy import MISSING
 from celosia.tables.masking.method import MaskingMethod, describe_neighbours
 from celosia.tables.private.budget import TableBudget
 from celosia.tables.private.declarations import BINS, LISTS, DomainDeclarations
+from celosia.tables.schema import Column, Schema
 
 MOST_ASTRAY = 1e7
 """Rows that a noisy number of rows may be off by, as a standard deviation, and still be made."""
@@ -121,5 +126,39 @@ class DeclaredMethod(PrivateMethod):
     def declared_values(self) -> Mapping[str, tuple[Any, ...]]:
         return {**(self.bounds or {}), **(self.domains or {})}
 
+    def with_schema(self, schema: Schema, columns: Sequence[str]) -> Self:
+        """The method with the domains that a schema knows, for columns that are not declared.
+
+        The leaves of a hierarchy that is written down are all values of a column (`tree`,
+        `ordered` with an order, a file); intervals over a `domain` have bounds. Hierarchies that
+        are built from the data declare nothing.
+        """
+        known = self.declared_values()
+        domains, bounds = dict(self.domains or {}), dict(self.bounds or {})
+        for column in schema.columns:
+            if column.name in columns and column.name not in known:
+                rule = column.hierarchy
+                if isinstance(rule, Intervals) and rule.domain is not None:
+                    bounds[column.name] = tuple(rule.domain)
+                elif values := _written_values(column):
+                    domains[column.name] = values
+        return replace(self, domains=domains or None, bounds=bounds or None)
+
     def _declared(self) -> DomainDeclarations:
         return DomainDeclarations(self.domains or {}, self.bounds or {}, self.bins)
+
+
+def _written_values(column: Column) -> tuple[Any, ...]:
+    """All values of a column whose hierarchy is written down; none where the data make it."""
+    rule = column.hierarchy
+    if isinstance(rule, Ordered) and rule.order is not None:
+        leaves: Sequence[str] = rule.order
+    elif isinstance(rule, Hierarchy | Tree):
+        leaves = column.hierarchy_for(pl.Series(dtype=pl.String)).leaves
+    else:
+        return ()
+    found = tuple(leaf for leaf in leaves if leaf != MISSING)
+    try:
+        return tuple(int(leaf) for leaf in found) if column.type == "integer" else found
+    except ValueError:
+        return ()
