@@ -20,9 +20,9 @@ ROOT = Path(__file__).parent.parent
 _SPARK = re.compile(r"on_spark|mark\.spark|needs: spark")
 _BROWSER = re.compile(r"\b(visit|both_languages): Visit\b|\bbrowser: Browser\b")
 _BROWSERS = 2
+_WAITING = ("spark", "browser")
 _FIRST = (
-    "spark",
-    "browser",
+    *_WAITING,
     "tests/studio/",
     "tests/lab/",
     "tests/end_to_end/",
@@ -59,7 +59,10 @@ def _in_browsers() -> tuple[str, ...]:
 
 
 def _place(unit: str) -> int:
-    """The place of a unit in the queue: those that take long come first."""
+    """The place of a unit in the queue: those that take long, or wait, come first."""
+    file = ROOT / unit
+    if file.is_file() and "mark.real_time" in file.read_text("utf-8"):
+        return len(_WAITING)
     return next(
         (place for place, first in enumerate(_FIRST) if unit.startswith(first)), len(_FIRST)
     )
