@@ -11,12 +11,19 @@ from tests.distribution import ROOT
 
 
 def test_failures_and_dead_workers_are_told(tmp_path: Path) -> None:
-    (tmp_path / "test_a_good_one.py").write_text("def test_it() -> None:\n    pass\n")
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "conftest.py").write_text(
+        "import os, pytest\n@pytest.fixture(autouse=True)\n"
+        "def prepared() -> None:\n    os.environ['PREPARED'] = 'yes'\n"
+    )
+    (tmp_path / "a" / "test_good.py").write_text(
+        "import os\ndef test_it() -> None:\n    assert os.environ['PREPARED'] == 'yes'\n"
+    )
     (tmp_path / "test_bad.py").write_text("def test_it() -> None:\n    assert False\n")
     (tmp_path / "test_broken.py").write_text("import no_such_module\n")
     (tmp_path / "test_deadly.py").write_text("import os\ndef test_it() -> None:\n    os._exit(3)\n")
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "tests.workers", "--workers=2", "."],
+        [sys.executable, "-m", "pytest", "-q", "-p", "tests.workers", "--workers=2", "a", "."],
         cwd=tmp_path,
         env=os.environ | {"PYTHONPATH": str(ROOT)},
         capture_output=True,

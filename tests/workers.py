@@ -12,7 +12,7 @@ from __future__ import annotations
 import gc
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from multiprocessing.connection import Connection, Pipe, wait
 from typing import Any
 
@@ -48,6 +48,7 @@ class Worker:
     def __init__(self, config: pytest.Config, connection: Connection) -> None:
         self._config = config
         self._connection = connection
+        self._files: list[Node] = []
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection(self) -> bool:
@@ -66,6 +67,11 @@ class Worker:
             run(item=before, nextitem=None)
         self._connection.send(("end", None))
         return True
+
+    def pytest_collection_modifyitems(self, items: Sequence[Node]) -> None:
+        """Look into all folders while pytest still ties a `conftest.py` to its folder."""
+        if not self._files:
+            self._files = list(_files(items))
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Tell of files that cannot be collected, or are skipped as a whole."""
@@ -88,8 +94,8 @@ class Worker:
         return self._config.hook.pytest_report_to_serializable(config=self._config, report=report)
 
     def _items(self, session: pytest.Session) -> Iterator[pytest.Item]:
-        files = _files(session.perform_collect(self._config.args, genitems=False))
-        units = distribution.units(files, name=lambda file: file.nodeid.split("::")[0])
+        session.perform_collect(self._config.args, genitems=False)
+        units = distribution.units(self._files, name=lambda file: file.nodeid.split("::")[0])
         for count in range(len(units) + 1):
             self._connection.send(("next", len(units)))
             number = self._connection.recv()
