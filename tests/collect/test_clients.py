@@ -9,7 +9,9 @@ import subprocess
 import sys
 from collections import Counter
 from fractions import Fraction
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 from types import ModuleType
 from typing import Any
 
@@ -265,3 +267,61 @@ def test_a_domain_that_json_cannot_hold_is_refused() -> None:
 def test_prices_are_those_of_the_protocols() -> None:
     found = client_parameters(protocol_from({"method": "dbitflip", "epsilon": 1, "bits": 1}))
     assert Fraction(found["price"]) == Fraction(1, 2)
+
+
+@pytest.mark.parametrize("language", ["python", "javascript"])
+def test_a_client_that_is_sent_away_sends_again_with_the_same_mark(
+    language: str, tmp_path: Path
+) -> None:
+    """Once without room, once cut off, then taken; a batch that is wrong is not sent again."""
+    seen: list[tuple[str | None, bytes]] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            seen.append((self.headers["Idempotency-Key"], body))
+            if len(seen) == 2:
+                self.close_connection = True
+                return
+            self.send_response({1: 503, 3: 200, 4: 422}[len(seen)])
+            self.send_header("Retry-After", "0.01")
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
+
+    protocol = protocol_from({"method": "hcms", "epsilon": 4, "hashes": 4, "width": 16})
+    ending = {"python": ".py", "javascript": ".mjs"}[language]
+    source = files.client_text(protocol, ending)
+    text = {"python": "wait = 5.0", "javascript": "|| 5;"}[language]
+    assert source.count(text) == 1
+    quick = source.replace(
+        text, text.replace("5.0", "5").replace("5", "0.01")
+    )  # five seconds are long for a test
+    (tmp_path / f"client{ending}").write_text(quick, "utf-8")
+    program = {"python": sys.executable, "javascript": shutil.which("node")}[language]
+    if program is None:
+        pytest.skip("there is no Node here")
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        Thread(target=server.serve_forever).start()
+        address = f"http://127.0.0.1:{server.server_address[1]}"
+        script = {
+            "python": "from client import client\nc = client()\nr = [c.report('a')]\n"
+            f"c.send({address!r}, r)\n"
+            f"try:\n    c.send({address!r}, r)\nexcept OSError as e:\n    print(e.code)",
+            "javascript": "import { client } from './client.mjs';\nconst c = client();\n"
+            f"const r = [await c.report('a')];\nawait c.send({address!r}, r);\n"
+            f"try {{ await c.send({address!r}, r); }} catch (e) {{ console.log(e.message); }}",
+        }[language]
+        (tmp_path / f"run{ending}").write_text(script, "utf-8")
+        try:
+            done = subprocess.run(
+                [program, f"run{ending}"], cwd=tmp_path, capture_output=True, text=True, check=False
+            )
+        finally:
+            server.shutdown()
+    assert "422" in done.stdout, done.stderr
+    assert len(seen) == 4
+    assert len({mark for mark, _ in seen[:3]}) == len({body for _, body in seen}) == 1
+    assert seen[3][0] != seen[0][0]

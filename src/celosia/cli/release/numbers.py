@@ -150,8 +150,8 @@ def median(
     """
     from celosia.mechanisms import Median
 
-    more = {"confidence": release.confidence} if interval else {}
-    make = partial(Median, lower=lower, upper=upper, grid=grid_of(grid), **more)
+    confidence = release.confidence if interval else None
+    make = partial(Median, lower=lower, upper=upper, grid=grid_of(grid), confidence=confidence)
     release.run(ReleaseRequest(make=make, error_in=RANK))
 
 
@@ -176,8 +176,8 @@ def quantile(
     from celosia.mechanisms import Quantile, Quantiles
 
     kind = partial(Quantile, q=q[0]) if len(q) == 1 else partial(Quantiles, q=tuple(sorted(q)))
-    more = {"confidence": release.confidence} if interval else {}
-    make = partial(kind, lower=lower, upper=upper, grid=grid_of(grid), **more)
+    confidence = release.confidence if interval else None
+    make = partial(kind, lower=lower, upper=upper, grid=grid_of(grid), confidence=confidence)
     release.run(ReleaseRequest(make=make, error_in=RANK))
 
 

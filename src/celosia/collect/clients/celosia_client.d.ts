@@ -35,7 +35,7 @@ export class Client {
   /** Reports as they travel: 24 bytes, then one report after the other. */
   batch(reports: Uint8Array[]): Uint8Array;
   /** Send reports to a collector; again with the same mark where an answer is lost. */
-  send(address: string, reports: Uint8Array[], token?: string, mark?: string): Promise<void>;
+  send(address: string, reports: Uint8Array[], token?: string, mark?: string, tries?: number): Promise<void>;
 }
 
 export class ProcessMemory implements Memory {

@@ -446,12 +446,22 @@ export class Client {
     return joined(utf8("CLR1"), four(size), fromHex(p.fingerprint), bytesOf(BigInt(reports.length), 8), ...reports);
   }
 
-  /** Send reports to a collector; again with the same mark where an answer is lost. */
-  async send(address, reports, token = "", mark = toHex(systemBytes(16))) {
+  /**
+   * Send reports to a collector. Where it has no room (429, 503) or does not answer, they are sent again with the
+   * same mark, after a random pause that doubles each time: a batch is never counted twice.
+   */
+  async send(address, reports, token = "", mark = toHex(systemBytes(16)), tries = 5) {
     const headers = { "Content-Type": "application/octet-stream", "Idempotency-Key": mark };
     if (token) headers.Authorization = `Bearer ${token}`;
-    const found = await fetch(`${address}/v1/reports`, { method: "POST", headers, body: this.batch(reports) });
-    if (!found.ok) throw new ClientError(`the collector refused the reports (status ${found.status})`);
+    const body = this.batch(reports);
+    for (let tried = 1; ; tried++) {
+      const found = await fetch(`${address}/v1/reports`, { method: "POST", headers, body }).catch(() => null);
+      if (found?.ok) return;
+      if (tried >= tries || (found && ![429, 503].includes(found.status)))
+        throw new ClientError(found ? `the collector refused the reports (status ${found.status})` : "the collector does not answer");
+      const wait = Number(found?.headers.get("Retry-After")) || 5;
+      await new Promise((done) => setTimeout(done, 1000 * wait * 2 ** (tried - 1) * (1 + systemBytes(1)[0] / 255)));
+    }
   }
 }
 

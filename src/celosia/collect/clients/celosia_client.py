@@ -15,7 +15,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from fractions import Fraction
 from functools import reduce
 from itertools import chain, combinations, count, islice, takewhile
@@ -498,16 +498,43 @@ class Client:
         return head + b"".join(listed)
 
     def send(
-        self, address: str, reports: Iterable[bytes], *, token: str = "", mark: str = ""
+        self,
+        address: str,
+        reports: Iterable[bytes],
+        *,
+        token: str = "",
+        mark: str = "",
+        tries: int = 5,
     ) -> None:
-        """Send reports to a collector; again with the same mark where an answer is lost."""
-        from urllib.request import Request, urlopen  # loaded only where it is used
+        """Send reports to a collector.
+
+        Where it has no room (429, 503) or does not answer, they are sent again with the same mark,
+        after a random pause that doubles each time: a batch is never counted twice. With one of
+        `tries` nothing is sent again; keep reports and mark for later where this raises an error.
+        """
+        from time import sleep
+        from urllib.error import HTTPError  # loaded only where it is used
+        from urllib.request import Request, urlopen
 
         headers = {"Idempotency-Key": mark or os.urandom(16).hex()}
         if token:
             headers["Authorization"] = f"Bearer {token}"
         wanted = Request(f"{address}/v1/reports", self.batch(reports), headers)  # noqa: S310
-        urlopen(wanted, timeout=30).close()  # noqa: S310 - the address is the caller's own
+        for tried in count(1):
+            wait = 5.0
+            try:
+                urlopen(wanted, timeout=30).close()  # noqa: S310 - the address is the caller's own
+                return
+            except HTTPError as error:
+                if error.code not in (429, 503) or tried >= tries:
+                    raise
+                with suppress(ValueError):
+                    wait = float(error.headers.get("Retry-After", ""))
+                error.close()
+            except OSError:  # not reached, or cut off
+                if tried >= tries:
+                    raise
+            sleep(wait * 2 ** (tried - 1) * (1 + os.urandom(1)[0] / 255))
 
 
 class Memory:
