@@ -37,6 +37,7 @@ def test_the_studies_and_their_parts_are_known() -> None:
         "tables/l-diversity",
         "tables/t-closeness",
         "tables/reference",
+        "tables/worked",
         "tables/strangers",
         "mechanisms",
         "mechanisms/belief",

@@ -53,6 +53,13 @@ def test_steps_are_added_moved_and_removed_and_stay_after_a_reload(visit: Visit)
     first.get_by_label("Remove: Random categories").click()
     page.locator('[data-test="step-2"]').wait_for(state="detached")
     assert page.locator('[data-test="step-1"]').get_by_text("(MDAV)").is_visible()
+    page.get_by_role("link", name="Stream").click()
+    page.locator('[data-test="stream-steps"]').click()
+    page.locator('[data-test="take-records"]').click()
+    page.wait_for_function("document.querySelector('[data-test=arriving]').value.includes('age')")
+    page.locator('[data-test="mask-arrived"]').click()
+    page.locator('[data-test="file-stream.csv"]').wait_for()
+    visit.picture("stream")
 
 
 def _a_point_of_the_map_is_applied(visit: Visit) -> None:

@@ -424,7 +424,7 @@ def test_a_stream_goes_on_where_it_stopped(streaming: Path) -> None:
     assert len((streaming / stream.OUTPUT).read_text("utf-8").splitlines()) == 31
     assert again["epsilon"]["record"] > 0
     assert (streaming / stream.CERTIFICATE).exists()
-    assert Work.at(streaming).load("stream")["found"]["released"] == 30
+    assert Work.at(str(streaming)).load("stream")["found"]["released"] == 30
     stream.begin_anew(streaming)
     assert arrive(streaming, stream.arriving(streaming, 0))["records"] == 20
 

@@ -216,7 +216,7 @@ def test_a_batch_has_errors_by_question_and_shape_and_a_report(folder: Path) -> 
     assert [name for name, _points in found["curves"]] == ["all", "old"]
     assert found["few"]
     assert "<svg" in (folder / "errors.html").read_text("utf-8")
-    assert not model.account(Work.at(folder))["begun"], "nothing is charged"
+    assert not model.account(Work.at(str(folder)))["begun"], "nothing is charged"
     assert form.command.endswith("questions -e 0.02 -e 0.1 --repeats 30 --report errors.html")
 
 

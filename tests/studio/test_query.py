@@ -90,6 +90,12 @@ def test_own_tables_are_asked_under_a_policy_until_the_budget_is_spent(
     page.get_by_role("alert").wait_for()
     assert "CEL-Q11" in page.get_by_role("alert").inner_text()
     visit.picture()
+    page.get_by_role("link", name="Batch of questions").click()  # free, also without a budget
+    page.locator("[data-test=batch-repeats]").fill("3")
+    page.locator("[data-test=run-batch]").click()
+    page.get_by_text("Report with figures").wait_for()
+    assert page.locator("table td").get_by_text("How many rows are there?").first.is_visible()
+    visit.picture("batch")
 
 
 def test_a_policy_that_reaches_beyond_the_work_is_refused(visit: Visit, tmp_path: Path) -> None:

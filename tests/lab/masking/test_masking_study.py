@@ -147,7 +147,8 @@ def test_losses_are_compared_with_the_published_ones(
 
 def test_the_figure_tells_its_best_points() -> None:
     blocks = lab.find("masking").figures(Findings("masking", ()), silent)
-    (figure,) = [block for block in blocks if isinstance(block, Figure)]
+    hierarchy, figure = [block for block in blocks if isinstance(block, Figure)]
+    assert "08500 → 08*** → *****" in hierarchy.description
     assert "1,000 invented people" in figure.description
     assert "none: 100.0% linked, loss 0.000" in figure.description
 

@@ -122,12 +122,10 @@ def _draw(axes: Axes, panel: NetworkPanel) -> None:
         )
         if edge.label:
             # Not in the middle, where edges cross.
-            near = tuple(
-                LABEL * start + (1 - LABEL) * end for start, end in zip(one, other, strict=True)
-            )
+            across, up = (LABEL * one[at] + (1 - LABEL) * other[at] for at in (0, 1))
             axes.annotate(
                 shorten(edge.label, 12),
-                near,
+                (across, up),
                 ha="center",
                 va="center",
                 size=7.4,

@@ -206,11 +206,13 @@ def _after(
     graph: Graph, changed: Graph, title: str, *, names: Sequence[str] | None = None
 ) -> NetworkPanel:
     """A graph after a change: dashed what went, thick what came."""
-    before, after = ({tuple(pair) for pair in each.edges.tolist()} for each in (graph, changed))
+    before, after = (
+        {(one, other) for one, other in each.edges.tolist()} for each in (graph, changed)
+    )
     edges = [
-        *(NetworkEdge(*pair) for pair in sorted(after & before)),
-        *(NetworkEdge(*pair, kind="gone") for pair in sorted(before - after)),
-        *(NetworkEdge(*pair, kind="come") for pair in sorted(after - before)),
+        *(NetworkEdge(one, other) for one, other in sorted(after & before)),
+        *(NetworkEdge(one, other, kind="gone") for one, other in sorted(before - after)),
+        *(NetworkEdge(one, other, kind="come") for one, other in sorted(after - before)),
     ]
     return NetworkPanel(
         names=_numbers(changed) if names is None else names,

@@ -265,7 +265,7 @@ def draw_hierarchy(hierarchy: Hierarchy | Builder, words: Message) -> Figure:
 
 def _lattice(way: Sequence[Node], title: str) -> NetworkPanel:
     """The lattice of two columns, with the nodes of a strategy marked."""
-    nodes = list(LARGEST)
+    nodes: list[Node] = list(LARGEST)
     steps = [
         (one, other)
         for one in nodes

@@ -36,7 +36,7 @@ def stream_steps(columns: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Steps that mask a record by itself: PRAM of categories, noise on numbers.
 
     >>> stream_steps([{"name": "age", "numeric": True, "role": "quasi-identifier"}])
-    [{'method': 'noise', 'columns': ['age'], 'parameters': {}}]
+    [{'method': 'noise', 'columns': ['age'], 'parameters': {'amount': 0.1}}]
     """
     free = [each for each in columns if each["role"] != "identifier"]
     words = [each["name"] for each in free if not each["numeric"]]

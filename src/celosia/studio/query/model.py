@@ -337,8 +337,9 @@ def market(work: Work) -> dict[str, Any] | None:
         return None
     place = ledger_path(work.folder / POLICY)
     records: tuple[Record, ...] = ()
-    if place.exists():
-        with Ledger.open_view(place) as view:
+    view = Ledger.open_view(place) if place.exists() else None
+    if view is not None:
+        with view:
             records = view.history()
     shared = make_compensation(policy, records).as_dict() if policy.people else None
     return {

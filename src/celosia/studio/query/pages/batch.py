@@ -52,8 +52,9 @@ def batch_page(work_id: str) -> None:
 def _form(made: Work, schema: dict[str, Any]) -> None:
     kept = made.load("batch", {})
     form = BatchForm(**kept) if kept else BatchForm(text=batch.first_text(schema))
-    language = "SQL" if schema["language"] == "SQL" else "SPARQL"
-    editor = ui.codemirror(form.text, language=language, line_wrapping=True)
+    editor = ui.codemirror(
+        form.text, language="SQL" if schema["language"] == "SQL" else "SPARQL", line_wrapping=True
+    )
     editor.classes("w-full celosia-editor").style("height: 18rem")
     name_editor(editor, _("The questions"))
     quiet("A line that begins with === and a name begins a question.")
