@@ -76,11 +76,11 @@ def race(data: Transactions, tree: ItemTree, *, k: int, m: int) -> AmnesiaRun:
         parents = tree.parents.tolist()
         above = [-1 if node == up else up for node, up in enumerate(parents)]
         rows = [" ".join(str(leaves[item]) for item in row) for row in data.rows() if row]
-        path = folder / "sets.txt"
-        path.write_text("\n".join([" ".join(map(str, above)), *rows]) + "\n")
+        given = folder / "sets.txt"
+        given.write_text("\n".join([" ".join(map(str, above)), *rows]) + "\n")
         command = ["java", "-Xmx3g", "-cp", os.pathsep.join([name, _guava()]), "AmnesiaRace"]
         done = subprocess.run(
-            [*command, str(path), str(k), str(m)], check=True, capture_output=True, text=True
+            [*command, str(given), str(k), str(m)], check=True, capture_output=True, text=True
         )
     seconds, *nodes = done.stdout.split()
     return AmnesiaRun(float(seconds), [int(node) for node in nodes])
