@@ -1,9 +1,13 @@
 """Logs and sets: prefix-preserving addresses, thresholds, k^m-anonymity and private keys.
 
-Rates and seconds on this machine beside the bars that they must pass. yacryptopan, the peer for
-addresses, is installed in an environment of its own, and left out where it is not to be had; its
-pseudonyms must be ours. Amnesia, which has k^m-anonymity, is a Java program without a published
-build; OpenDP takes counts by key, and neither bounds persons nor reads a log.
+Processor seconds and rates on this machine beside the bars that they must pass, and three peers.
+
+- yacryptopan, for addresses, is installed in an environment of its own, and left out where it is
+  not to be had; its pseudonyms must be ours.
+- Amnesia, for k^m-anonymity, is compiled from its sources (see `_amnesia.py`); it must lose what we
+  lose.
+- OpenDP, for private keys, takes counts by key and bounds no persons: it gets the counts for
+  nothing, while our time includes counting distinct persons. Both have the same threshold.
 """
 
 from __future__ import annotations
@@ -21,12 +25,13 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from bench import _amnesia
 from bench._peers import peer
 from celosia import datasets
 from celosia.core.pseudonyms.crypto_pan import CryptoPan
 from celosia.core.randomness import System
 from celosia.logs import Fields, KmAnonymity, SetContext, UserThreshold, publish_file
-from celosia.logs.private import GaussianKeys, KeyData
+from celosia.logs.private import GaussianKeys, KeyData, LaplaceKeys
 from celosia.logs.sets.item_tree import ItemTree
 
 PINS = ("yacryptopan==1.0.2",)
@@ -73,13 +78,15 @@ def run(*, rows: int = 1_000_000) -> dict[str, dict[str, Any]]:
     taken[f"private keys of {pairs} pairs"] = _timed(lambda: mechanism.release(data, rng=System()))
     bars[f"private keys of {pairs} pairs"] = 10.0
     ratios = _beside_yacryptopan(pan, addresses[:FEW], taken)
+    ratios |= _beside_amnesia(taken) | _beside_opendp(taken)
     return {
-        "measured": {name: round(value, 2) for name, value in taken.items()},
+        "measured": {name: round(value, 3) for name, value in taken.items()},
         "bars": bars,
         "ratios": {
             **{f"{name} / bar": round(taken[name] / bar, 3) for name, bar in bars.items()},
             **ratios,
         },
+        "Amnesia": {"k^m-anonymity": _amnesia.why_not() or "run"},
     }
 
 
@@ -102,6 +109,46 @@ def _beside_yacryptopan(
     taken["yacryptopan, IPv4 addresses a second"] = theirs
     ours = taken["Crypto-PAn, IPv4 addresses a second"]
     return {"Crypto-PAn, ours / yacryptopan": round(ours / theirs, 1)}
+
+
+def _beside_amnesia(taken: dict[str, float]) -> dict[str, float]:
+    """How many times as fast as Amnesia, whose generalisation must lose as much as ours."""
+    if _amnesia.why_not() is not None:
+        return {}
+    made = datasets.baskets(10_000, 200, 8)
+    data, tree = made.transactions, ItemTree.of(made.hierarchy)
+    context, method = SetContext(tree=tree), KmAnonymity(k=5, m=2)
+    run = _amnesia.race(data, tree, k=5, m=2)
+    shares = np.where(tree.sizes > 1, tree.sizes / tree.leaves, 0)[np.array(run.nodes)]
+    loss = float(shares[tree.leaf_places(data)[data.items]].mean())
+    assert abs(loss - method.apply(data, context).facts["ncp"]) < 1e-9
+    label = "k^m, k = 5, m = 2, 10,000 baskets of 8, 200 items"
+    taken[label] = _timed(lambda: method.apply(data, context))
+    taken[f"{label}, Amnesia"] = run.seconds
+    return {"k^m, ours / Amnesia": round(run.seconds / taken[label], 1)}
+
+
+def _beside_opendp(taken: dict[str, float]) -> dict[str, float]:
+    """How many times as fast as OpenDP, for a million persons with one key each."""
+    import opendp.prelude as dp
+
+    dp.enable_features("contrib")
+    rng, persons, keys = np.random.default_rng(3), 1_000_000, 100_000
+    codes = np.minimum(rng.zipf(1.3, persons), keys) - 1
+    data = KeyData(np.arange(persons), codes, pl.Series(np.arange(keys)).cast(pl.String))
+    ours = LaplaceKeys(epsilon=1, delta=1e-5)
+    counts = {str(key): int(count) for key, count in enumerate(np.bincount(codes)) if count}
+    domain = dp.map_domain(dp.atom_domain(T=str), dp.atom_domain(T=int))
+    metric = dp.l01inf_distance(dp.absolute_distance(T=int))
+    theirs = dp.m.make_laplace_threshold(domain, metric, scale=1.0, threshold=ours.threshold)
+    label = "keys of a million persons, Laplace threshold"
+    taken[label] = _timed(lambda: ours.release(data, rng=System()))
+    taken[f"{label}, OpenDP from counts"] = _timed(lambda: theirs(counts))
+    return {
+        "private keys, ours / OpenDP": round(
+            taken[f"{label}, OpenDP from counts"] / taken[label], 1
+        )
+    }
 
 
 def _timed(work: Callable[[], object]) -> float:
