@@ -6,10 +6,10 @@ import io
 import logging
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pypdf import PdfReader
-from pypdf.generic import DictionaryObject
 
 from celosia.core import figures
 from celosia.core.errors import EngineError
@@ -87,18 +87,23 @@ def test_a_reader_finds_the_way_by_bookmarks_title_and_language(reader: PdfReade
     assert [mark.title for mark in marks] == ["Risk that is left"]
     assert reader.metadata is not None
     assert reader.metadata.title == "Published table"
-    assert reader.trailer["/Root"]["/Lang"] == "en"
-    assert "average 40 % before, 10 % after" in _described(reader.trailer["/Root"])
+    assert _root(reader)["/Lang"] == "en"
+    assert "average 40 % before, 10 % after" in _described(_root(reader))
 
 
-def _described(root: DictionaryObject) -> list[str]:
+def _root(reader: PdfReader) -> Any:
+    return reader.trailer["/Root"]
+
+
+def _described(root: Any) -> list[str]:
     """What is told of figures to readers who cannot see them."""
     parts = root["/StructTreeRoot"]["/K"][0]["/K"]
     return [str(part.get_object().get("/Alt")) for part in parts]
 
 
 def test_typefaces_are_embedded_and_nothing_is_fetched(reader: PdfReader) -> None:
-    fonts = reader.pages[0]["/Resources"]["/Font"].get_object()
+    page: Any = reader.pages[0]
+    fonts = page["/Resources"]["/Font"].get_object()
     for font in fonts.values():
         inner = font.get_object()["/DescendantFonts"][0].get_object()
         assert "/FontFile2" in inner["/FontDescriptor"].get_object()
@@ -108,7 +113,7 @@ def test_typefaces_are_embedded_and_nothing_is_fetched(reader: PdfReader) -> Non
 def test_a_report_is_spanish_where_the_language_is() -> None:
     with speaking("es"):
         reader = _read(_DOCUMENT)
-    assert reader.trailer["/Root"]["/Lang"] == "es"
+    assert _root(reader)["/Lang"] == "es"
     assert "Página 1 de 2" in _text(reader)
     assert "Simulación" in _text(reader)
 

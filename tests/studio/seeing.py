@@ -87,7 +87,7 @@ def turn(page: Page, theme: str) -> None:
 def unseen_focus(page: Page, *, most: int = 60) -> tuple[int, list[str]]:
     """Walk through a page by Tab: how many stops there are, and those where no focus is seen."""
     stops, faint = 0, []
-    page.locator(".nicegui-skip-link").focus()
+    page.locator(".nicegui-skip-link").first.focus()
     for _ in range(most):
         page.keyboard.press("Tab")
         if page.evaluate("document.activeElement === document.body"):

@@ -140,6 +140,18 @@ def test_the_first_stop_leads_past_the_doors_and_every_stop_is_seen(visit: Visit
         assert faint == []
 
 
+@pytest.mark.parametrize("path", ["/collect/sweep", "/learn/run", "/publish"])
+def test_the_second_stop_leads_to_the_button_that_a_page_is_for(visit: Visit, path: str) -> None:
+    page = visit.open(path)
+    for _stop in range(2):
+        page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="Skip to the main button")).to_be_focused()
+    page.keyboard.press("Enter")
+    names = {"/collect/sweep": "Start the sweep", "/learn/run": "Run"}
+    wanted = names.get(path, "Use the sample: Census")
+    expect(page.get_by_role("button", name=wanted, exact=path != "/publish")).to_be_focused()
+
+
 def test_whoever_leaves_a_shared_studio_leaves_it_on_all_pages(
     browser: Browser, tmp_path: Path
 ) -> None:

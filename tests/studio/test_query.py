@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import polars as pl
+from playwright.sync_api import expect
 
 from tests.studio.conftest import Visit
 
@@ -66,6 +67,10 @@ def test_a_graph_is_asked_in_sparql(both_languages: Visit) -> None:
     page.locator("[data-test=ask]").click()
     page.get_by_text("epsilon 9").first.wait_for()
     both_languages.picture()
+    page.locator(".cm-content").focus()
+    page.keyboard.press("Tab")  # leads out of the editor, and puts nothing into the text
+    expect(page.locator(".cm-content")).not_to_be_focused()
+    assert "\t" not in page.locator(".cm-content").inner_text()
 
 
 def test_own_tables_are_asked_under_a_policy_until_the_budget_is_spent(

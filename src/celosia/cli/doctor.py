@@ -11,6 +11,7 @@ from celosia.core.messages import Message, say
 
 PARTS = ("celosia", "numpy", "numba", "polars", "pyarrow", "duckdb", "matplotlib", "typer", "rich")
 OPTIONAL = {
+    "fpdf2": "reports.use.pdf",
     "nicegui": "cli.use.studio",
     "pandas": "cli.use.pandas",
     "psycopg": "cli.use.postgres",

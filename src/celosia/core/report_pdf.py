@@ -134,7 +134,7 @@ def _new_sheet(document: Document) -> FPDF:
 
     sheet = Sheet(orientation="portrait", unit="mm", format="A4")
     for (family, style), name in _FACES.items():
-        sheet.add_font(family, style, _font_folder() / name)  # type: ignore[arg-type]
+        sheet.add_font(family, style, _font_folder() / name)
     sheet.set_margins(MARGIN, TOP, MARGIN)
     sheet.set_auto_page_break(True, BOTTOM)
     sheet.set_title(_words(document.title))

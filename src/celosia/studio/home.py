@@ -13,14 +13,15 @@ from celosia.studio.widgets.text import heading, lead, main_heading, paragraph
 @page("/", "Data privacy: publish, query, collect and check")
 def home() -> None:
     """Say what this is and show the doors."""
-    main_heading("Celosía")
-    lead(
-        "A celosía is the lattice screen of a Spanish window: those inside see out, nobody "
-        "sees in. This studio does the same for data: useful outside, private inside."
-    )
+    with ui.element("div").classes("celosia-hero"):
+        main_heading("Celosía")
+        lead(
+            "A celosía is the lattice screen of a Spanish window: those inside see out, nobody "
+            "sees in. This studio does the same for data: useful outside, private inside."
+        )
     heading("Choose a door")
     sentences = _sentences()
-    with ui.element("div").classes("celosia-cards"):
+    with ui.element("div").classes("celosia-cards celosia-entrances"):
         for address, name, icon in DOORS:
             with (
                 ui.link(target=address)

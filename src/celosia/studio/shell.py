@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import inspect
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
 from typing import Any
@@ -15,6 +15,7 @@ from nicegui.logging import log
 from starlette.requests import Request
 
 from celosia.core.errors import CelosiaError, EngineError, InputError
+from celosia.core.messages import capital
 from celosia.studio import error_page, guard, language
 from celosia.studio.doors import DOORS
 from celosia.studio.language import NAMES, Language, _, negotiated
@@ -200,6 +201,9 @@ def _frame(request: Request, door: str) -> Iterator[None]:
 
         job_list()
     ui.skip_link(_("Skip to the content"), target=middle)
+    # Long forms have many fields before the button that they are for.
+    main = ui.skip_link(_("Skip to the main button"), target=middle)
+    main.on("click", js_handler="(event) => celosiaMain(event)")
     with ui.element("footer").classes("celosia-footer"):
         paragraph("Your files stay on the machine that runs this studio until your work expires.")
 
@@ -282,7 +286,7 @@ def show_error(error: CelosiaError, *, attend: bool = False) -> None:
     """
     with _alert(error.part("title"), attend=attend):
         with ui.column().classes("gap-1"):
-            ui.label(error.what)
+            ui.label(_sentence(error.what))
             if error.why:
                 ui.label(error.why)
             if error.fix:
@@ -311,11 +315,28 @@ def _show_instead(request: Request, error: CelosiaError, door: str) -> None:
         ui.context.client.status_code = 500 if error.code == FAULT else 404
     error_page.mark(request.scope)
     show_error(error)
-    with ui.row().classes("celosia-onwards q-mt-md"):
-        if door:
-            name = next(name for address, name, _icon in DOORS if address == door)
-            ui.link(_("Back to {door}", door=_(name)), door)
-        ui.link(_("To the first page"), "/")
+    ways = [(_("To the first page"), "/")]
+    if door:
+        name = next(name for address, name, _icon in DOORS if address == door)
+        ways.insert(0, (_("Back to {door}", door=_(name)), door))
+    ways_on(ways)
+
+
+def _sentence(text: str) -> str:
+    """With a capital first, unless it begins with a name, such as that of a file.
+
+    >>> _sentence("the table is empty."), _sentence("people.csv: no rows."), _sentence("age: no.")
+    ('The table is empty.', 'people.csv: no rows.', 'age: no.')
+    """
+    first = text.partition(" ")[0]
+    return capital(text) if first.isalpha() else text
+
+
+def ways_on(ways: Sequence[tuple[str, str]]) -> None:
+    """What can be done next, each a link that looks like a button; the first is the likeliest."""
+    with ui.row().classes("celosia-ways q-mt-md"):
+        for text, address in ways:
+            ui.link(text, address).classes("celosia-way")
 
 
 def fault(error: Exception) -> EngineError:
@@ -326,5 +347,5 @@ def fault(error: Exception) -> EngineError:
 
 def notify_error(error: CelosiaError) -> None:
     """The same in a passing note, where the page itself stays."""
-    text = f"{error.part('title')}. {error.what} {error.fix}"
+    text = f"{error.part('title')}. {_sentence(error.what)} {error.fix}"
     ui.notify(text, type="negative", multi_line=True, timeout=8000)

@@ -18,7 +18,7 @@ from celosia.studio.language import _
 from celosia.studio.parameters import MethodCard
 from celosia.studio.runtime import studio
 from celosia.studio.samples import Sample
-from celosia.studio.shell import page, show_error, visitor
+from celosia.studio.shell import page, show_error, visitor, ways_on
 from celosia.studio.uploads import Brought
 from celosia.studio.visitors import Work
 from celosia.studio.widgets import method_form
@@ -339,7 +339,7 @@ class Workbench:
     def nothing_yet(self, text: str, link: str) -> None:
         """What is said in the place of results that are not there, with the way to them."""
         lead(text)
-        ui.link(_(link), self.address(self.door.first))
+        ways_on([(_(link), self.address(self.door.first))])
 
     def take_away(self, files: Sequence[File]) -> None:
         """The files of a result."""

@@ -32,6 +32,27 @@ window.celosiaAttend = (id, tries = 50) => {
   found.focus({ preventScroll: true });
 };
 
+// The focus goes to the button that the page is for: the first filled one, or the first control.
+window.celosiaMain = (event) => {
+  const controls = (kind) =>
+    [...document.querySelectorAll(`.celosia-main ${kind}`)].filter((each) => each.offsetParent && !each.disabled);
+  const found =
+    controls("button.bg-primary:not(.q-btn-group *)")[0] ?? controls("button")[0] ?? controls(":is(a, input)")[0];
+  if (!found) return;
+  event.preventDefault();
+  setTimeout(() => (found.scrollIntoView({ block: "center" }), found.focus({ preventScroll: true })));
+};
+
+// Tab leaves an editor, as it leaves any other field: the toolkit would put a tab into the text, and
+// whoever has no mouse could not get out.
+document.addEventListener(
+  "keydown",
+  (event) => {
+    if (event.key === "Tab" && event.target.closest?.(".celosia-editor")) event.stopImmediatePropagation();
+  },
+  true,
+);
+
 // Letters of charts have a colour of the style sheet (see widgets/chart.py). Where colours follow the
 // system, day may turn to night while a page is open: its charts are then drawn in the new colour.
 {

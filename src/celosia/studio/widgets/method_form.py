@@ -8,7 +8,7 @@ from typing import Any
 from nicegui import ui
 
 from celosia.core.errors import CelosiaError
-from celosia.core.messages import render
+from celosia.core.messages import capital, current, render
 from celosia.core.methods import Parameter
 from celosia.studio.language import _, n_, number, short
 from celosia.studio.parameters import MethodCard, changed, help_text, shown
@@ -137,32 +137,43 @@ def _control(
     *,
     prefix: str,
 ) -> None:
-    value = shown(control, state)
+    value, name = shown(control, state), label_of(control.name)
     with ui.element("div").classes("celosia-parameter"):
         if control.kind == "flag":
-            box: Any = ui.checkbox(control.name, value=bool(value))
+            box: Any = ui.checkbox(name, value=bool(value))
         elif control.kind == "choice":
-            box = ui.select(list(control.choices), value=value, label=control.name)
+            box = ui.select(list(control.choices), value=value, label=name)
         elif control.kind == "column":
-            options = {"": _("no column")} | {name: name for name in columns}
-            box = ui.select(options, value=value or "", label=control.name)
+            options = {"": _("no column")} | {each: each for each in columns}
+            box = ui.select(options, value=value or "", label=name)
         elif control.kind in ("columns", "several"):
-            options = {name: name for name in (control.choices or columns)}
+            options = {each: each for each in (control.choices or columns)}
             known = [each for each in value if each in options]
-            box = ui.select(options, value=known, label=control.name, multiple=True)
+            box = ui.select(options, value=known, label=name, multiple=True)
             box.props("use-chips")
         elif control.kind in ("whole", "number"):
-            box = ui.number(control.name, value=value, min=control.least, max=control.most)
+            box = ui.number(name, value=value, min=control.least, max=control.most)
             # Sent when the field is left: half a number is not a choice.
             box.props("debounce=400")
             if control.kind == "whole":
                 box.props("step=1")
         else:
-            box = ui.input(control.name, value=value or "", placeholder=control.example)
+            box = ui.input(name, value=value or "", placeholder=control.example)
             box.props("debounce=600")
         box.props(f'data-test="{prefix}{control.name}"').classes("w-full")
         box.on_value_change(lambda event: put(control, event.value))
         quiet(_with_range(method, control))
+
+
+def label_of(name: str) -> str:
+    """The name of a parameter as a label: words, not a name of a program.
+
+    >>> label_of("max_metres"), label_of("k")
+    ('Max metres', 'k')
+    """
+    # Names are English; in Spanish a name among words would look like a mistake.
+    is_words = len(name) > 1 and current() == "en"
+    return capital(name.replace("_", " ")) if is_words else name
 
 
 def _with_range(method: str, control: Parameter) -> str:

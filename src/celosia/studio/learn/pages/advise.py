@@ -14,7 +14,7 @@ from celosia.assess.advice import (
     advise,
     answer_text,
 )
-from celosia.core.messages import say
+from celosia.core.messages import capital, say
 from celosia.studio.language import _
 from celosia.studio.shell import page
 from celosia.studio.widgets.code import show_code
@@ -65,7 +65,8 @@ def advice(
     with ui.element("div").classes("celosia-sides"):
         for name, listed in QUESTIONS.items():
             ui.select(
-                {each: answer_text(each) for each in listed}, label=say(QUESTION_TEXTS[name])
+                {each: capital(answer_text(each)) for each in listed},
+                label=say(QUESTION_TEXTS[name]),
             ).bind_value(answers, name).on_value_change(show)
     place.move(target_index=-1)
     show()
@@ -73,7 +74,8 @@ def advice(
 
 def _show(asked: AdviceOptions) -> None:
     found = advise(asked)
-    heading("{summary}", 2, summary=str(found)).props["data-test"] = "advice"
+    words = capital(str(found).removeprefix("celosia "))  # a page is no command line
+    heading("{summary}", 2, summary=words).props["data-test"] = "advice"
     with ui.element("ul"):
         for each in found.reasons:
             with ui.element("li"):
@@ -81,12 +83,12 @@ def _show(asked: AdviceOptions) -> None:
     for each in found.warnings:
         quiet("{warning}", warning=say("assess.advice.beware", warning=each))
     ui.link(_("Open this door in the studio"), DOOR_PAGES[found.door])
-    words = ", ".join(
+    arguments = ", ".join(
         f"{name}={value!r}" for name, value in asdict(asked).items() if value is not None
     )
     show_code(
         [
             (_("Command line"), "\n".join(found.commands)),
-            ("Python", f"import celosia\n\nprint(celosia.advise({words}))"),
+            ("Python", f"import celosia\n\nprint(celosia.advise({arguments}))"),
         ]
     )

@@ -155,7 +155,10 @@ def _nothing(work: Work, job: Job | None) -> None:
 
 
 def _ways_on(work: Work) -> None:
-    with ui.row().classes("q-mt-md"):
-        ui.link(_("Back to the models"), f"/publish/{work.id}?step=models")
-        if work.path(results.FILE).is_file():
-            ui.link(_("Show the results of the run before"), address(work.id, "summary"))
+    ways = [
+        (_("Back to the models"), f"/publish/{work.id}?step=models"),
+        (_("Back to the columns"), f"/publish/{work.id}?step=columns"),
+    ]
+    if work.path(results.FILE).is_file():
+        ways.append((_("Show the results of the run before"), address(work.id, "summary")))
+    shell.ways_on(ways)

@@ -53,7 +53,7 @@ class _QueryWorkbench:
         last = made.load("question", {})
         epsilon = epsilon if epsilon is not None else float(last.get("epsilon", 0.5))
         self._is_sql = schema["language"] == "SQL"
-        with ui.element("div").classes("celosia-split celosia-bench"):
+        with ui.element("div").classes("celosia-split"):
             with ui.column():
                 _schema(schema, made)
             with ui.column():
