@@ -14,8 +14,9 @@ A record that is in doubt does not count, and the rows are checked again:
 - A file that changed just before it was looked at could change again within one tick of its clock:
   no record is kept of it until it has been at rest for some seconds.
 - Views in the database may depend on the day or on chance: no record is kept of it.
-- PostgreSQL and Spark do not tell whether rows have changed: no record is kept, and what they do
-  not enforce is checked with every answer.
+- PostgreSQL tells only an open vault whether rows have changed (`SqlEngine.state`), and Spark does
+  not: no record is kept. What they do not enforce is checked when a vault is opened, and again
+  with every answer whose rows may have changed.
 """
 
 from __future__ import annotations

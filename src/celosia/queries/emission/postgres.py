@@ -59,7 +59,7 @@ def _condition(tree: exp.Expr, writer: _Writer) -> exp.Expr:
         case exp.Not() | exp.Paren():
             return type(tree)(this=_condition(tree.this, writer))
     exact = writer.write(tree)
-    if not isinstance(tree, _ORDERED) or _is_with_written(tree):
+    if not isinstance(tree, _ORDERED) or _is_with_written(tree) or _may_join(tree):
         return exact
     sides = _Sides.of(tree, writer)
     return exact if sides is None else sides.decided(tree, exact)
@@ -140,6 +140,14 @@ def _are_moderate(
         is_whole = infer_type(column, relation, target=target) == "integer"
         tests.append(_is_moderate(column, apart=not is_whole))
     return exp.and_(*tests)
+
+
+def _may_join(tree: exp.Expr) -> bool:
+    """Whether PostgreSQL may join two tables by an equality, for which it must see one."""
+    left, right = (
+        {each.table for each in side.find_all(exp.Column)} for side in (tree.this, tree.expression)
+    )
+    return isinstance(tree, exp.EQ) and bool(left and right) and left != right
 
 
 @dataclass(frozen=True, slots=True)
