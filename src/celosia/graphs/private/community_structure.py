@@ -241,7 +241,7 @@ def vector_modularity(graph: Graph) -> float:
         return 0.0
     # Any directions will do; these are the same for every graph.
     drawn = Seeded(1).integers(2**20, COLUMNS * graph.order) - (2**19 - 0.5)
-    vectors: NDArray[np.float64] = drawn.reshape(graph.order, COLUMNS)
+    vectors = drawn.reshape(graph.order, COLUMNS).astype(np.float64)
     vectors /= np.sqrt(np.square(vectors).sum(axis=1))[:, None]
     balance = graph.degrees @ vectors
     value = 0.0
