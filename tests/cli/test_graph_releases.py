@@ -217,7 +217,7 @@ def test_a_private_statistic_is_released_with_its_certificate(
 @pytest.mark.usefixtures("friends")
 def test_options_that_a_statistic_lacks_are_refused(run: Run, tmp_path: Path) -> None:
     for command in (
-        ("triangles", "--level", "vertex"),
+        ("degrees", "--level", "vertex"),
         ("degrees", "--cap", 4),
         ("edges", "--k", 3),
         ("joint",),
@@ -237,6 +237,13 @@ def test_options_that_a_statistic_lacks_are_refused(run: Run, tmp_path: Path) ->
         run(*asked).complains("CEL-G031")
     run("graph", "release", "edges", *ORIGINAL, "-e", 0).complains("CEL-I060")
     run("graph", "release", "edges", *ORIGINAL, "-e", 1, "--cap", 4).complains("CEL-G302")
+    vertex = ("graph", "release", "triangles", *ORIGINAL, "-e", 1, "--level", "vertex")
+    run(*vertex, "--delta", 1e-6).complains("CEL-G302")
+    told = run(*vertex, "--cap", 8, "--seed", 1)
+    assert told.code == 0
+    assert "number of triangles, at most 8 at each vertex" in " ".join(
+        (told.out + told.err).split()
+    )
     assert not (tmp_path / "answer.json").exists()
 
 

@@ -2,6 +2,7 @@
 
 from itertools import combinations, permutations
 from math import comb
+from typing import Any
 
 import numpy as np
 import pytest
@@ -103,6 +104,7 @@ def test_answers_about_vertices_have_intervals_and_their_own_neighbours() -> Non
         triangle_count(graph, epsilon=2, level="vertex", cap=20, rng=Seeded(1)),
         star_count(graph, epsilon=2, level="vertex", cap=[4, 16], rng=Seeded(1)),
     ):
+        assert found.interval is not None
         low, high = found.interval
         assert low <= found.value <= high
     assert BoundedStarCount(epsilon=1).neighbours == ONE_VERTEX
@@ -112,9 +114,10 @@ def test_answers_about_vertices_have_intervals_and_their_own_neighbours() -> Non
 
 
 @pytest.mark.parametrize("wish", [{"level": "vertex", "delta": 1e-6}, {"level": "edge", "cap": 3}])
-def test_a_delta_beside_a_cap_and_a_cap_beside_an_edge_are_refused(wish: dict[str, object]) -> None:
+def test_a_delta_beside_a_cap_and_a_cap_beside_an_edge_are_refused(wish: dict[str, Any]) -> None:
     graph = power_law(30, 60, 2.5, Seeded(1))
-    for asked in (triangle_count, star_count):
+    functions: tuple[Any, ...] = (triangle_count, star_count)
+    for asked in functions:
         with pytest.raises(InputError) as caught:
-            asked(graph, epsilon=1, **wish)  # type: ignore[operator]
+            asked(graph, epsilon=1, **wish)
         assert str(caught.value.code).startswith("CEL-G302")

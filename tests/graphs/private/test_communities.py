@@ -37,13 +37,13 @@ from celosia.graphs.private.synthetic_graph import SPLIT
 
 def spectra(order: int, damping: float) -> dict[Edges, NDArray[np.float64]]:
     """The falling eigenvalues of every graph, by the definition."""
-    found = {}
+    found: dict[Edges, NDArray[np.float64]] = {}
     for edges in all_edge_sets(order):
         matrix = np.zeros((order, order))
         for u, v in edges:
             matrix[u, v] = matrix[v, u] = 1
         scale = np.sqrt(matrix.sum(axis=0) + damping)
-        found[edges] = np.linalg.eigvalsh(matrix / np.outer(scale, scale))[::-1]
+        found[edges] = np.asarray(np.linalg.eigvalsh(matrix / np.outer(scale, scale))[::-1])
     return found
 
 

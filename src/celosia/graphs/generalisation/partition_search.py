@@ -24,7 +24,7 @@ from celosia.graphs.graph import Graph
 from celosia.graphs.method import GraphMethod, MethodResult
 from celosia.tables.schema import Schema
 
-MOST_STEPS = 10_000_000
+MOST_STEPS = 3_000_000
 """Moves that are tried where no number is given: more take minutes."""
 
 WARM, COLD = 2.0, 0.02
@@ -50,7 +50,7 @@ class PartitionSearch(GraphMethod[GeneralisedGraph]):
     k: int = parameter(least=2, start=3)
     """The least number of vertices of a group."""
     steps: int | None = parameter(None, least=0)
-    """How many moves are tried; by default 300 for each vertex, from 20,000 to 10 million."""
+    """How many moves are tried; by default 300 for each vertex, from 20,000 to 3 million."""
     schema: Schema | str | None = schema_parameter()  # noqa: RUF009 - it declares a field
     """Which attributes of vertices are quasi-identifiers: a schema of tables, or its file."""
 

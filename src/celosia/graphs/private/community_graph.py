@@ -155,7 +155,7 @@ def _level_graph(degrees: NDArray[np.int64], shares: Shares, rng: Source) -> Gra
 
 def blocks_of(order: int, depth: int) -> NDArray[np.int64]:
     """The block of each vertex at the deepest level: equally many vertices in each, in order."""
-    return np.arange(order, dtype=np.int64) * 2**depth // max(order, 1)
+    return np.asarray(np.arange(order, dtype=np.int64) * 2**depth // max(order, 1))
 
 
 def with_triangles(graph: Graph, triangles: int, depth: int, rng: Source) -> Graph:

@@ -93,7 +93,7 @@ class DampedSpectrum(GraphMechanism[NDArray[np.float64]]):
         t = self.damping
         moved = 2 / (1 + t) + 8 / sqrt(27) * sqrt(1 + t) / (t * (1 + 2 * t))
         # Rounding moves each sum by half a unit in either graph; an error comes from both graphs.
-        computed = 2 * 10 * TOLERANCE * 2**self.depth
+        computed = 2 * 10 * TOLERANCE * float(2**self.depth)
         return ceil(UNIT * (moved + computed)) + self.depth + 1
 
     @property
@@ -241,8 +241,8 @@ def vector_modularity(graph: Graph) -> float:
         return 0.0
     # Any directions will do; these are the same for every graph.
     drawn = Seeded(1).integers(2**20, COLUMNS * graph.order) - (2**19 - 0.5)
-    vectors = drawn.reshape(graph.order, COLUMNS)
-    vectors /= np.linalg.norm(vectors, axis=1)[:, None]
+    vectors = drawn.reshape(graph.order, COLUMNS).astype(np.float64)
+    vectors /= np.sqrt(np.square(vectors).sum(axis=1))[:, None]
     balance = graph.degrees @ vectors
     value = 0.0
     for _ in range(SWEEPS // CHECKED):
