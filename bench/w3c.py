@@ -256,7 +256,7 @@ class Wanted:
         if not test.is_aggregate:
             ((answers, *counts),) = [tuple(row.values()) for row in rows]
             if self.truth is not None:
-                return (answers > 0) == self.truth
+                return bool(answers > 0) == self.truth
             wanted = [len(self.rows)]
             for name in test.shown:
                 cells = [row[name] for row in self.rows if name in row]
