@@ -256,7 +256,7 @@ class Wanted:
         if not test.is_aggregate:
             ((answers, *counts),) = [tuple(row.values()) for row in rows]
             if self.truth is not None:
-                return (answers > 0) == self.truth
+                return bool(answers > 0) == self.truth
             wanted = [len(self.rows)]
             for name in test.shown:
                 cells = [row[name] for row in self.rows if name in row]
@@ -309,7 +309,9 @@ class Data:
         addresses = re.findall(r"<([^<>\s]+)>", _expanded(test.text))
         with GraphStore.open(self.store) as store:
             counted = {each.predicate: each for each in store.predicates()}
-            listed = sorted({*counted, *(a for a in addresses if ":" in a)})
+            is_open = re.search(r"[?$]\w+\s+[?$]\w+\s", test.split[2]) is not None
+            others = () if is_open and counted else (a for a in addresses if ":" in a)
+            listed = sorted({*counted, *others})
             lines = [
                 'name = "w3c"',
                 "budget = { epsilon = 1000000, delta = 1e-6 }",

@@ -133,15 +133,15 @@ def test_a_graph_is_asked_after_four_commands(run: Run, folder: Path) -> None:
     drafted = run("policy", "draft", "people.graph", "--name", "people", "-o", "draft.toml")
     assert drafted.code == 0, drafted.err
     text = (folder / "draft.toml").read_text("utf-8")
-    assert 'predicates = ["ns1:age", "ns1:likes"]' in text
-    assert 'predicates = ["ns1:sells"]' in text
+    assert 'predicates = ["ex:age", "ex:likes"]' in text
+    assert 'predicates = ["ex:sells"]' in text
     assert run("rdf", "check", "draft.toml").code != 0  # neither unit nor budget
     for blank in ('name = "entity"', "epsilon = 1", "delta = 1e-8", "most_per_subject = 1"):
         text = text.replace(f"# {blank}", blank)
     (folder / "draft.toml").write_text(text)
     checked = run("rdf", "check", "draft.toml")
     assert checked.code == 0, checked.err
-    query = "SELECT (COUNT(DISTINCT ?x) AS ?n) { ?x ns1:age ?a }"
+    query = "SELECT (COUNT(DISTINCT ?x) AS ?n) { ?x ex:age ?a }"
     asked = run("query", "draft.toml", query, "--epsilon", "0.5", "--seed", "1")
     assert asked.code == 0, asked.err
 

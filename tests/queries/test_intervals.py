@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from math import inf
 from pathlib import Path
 from random import Random
 
@@ -12,7 +13,10 @@ from tests.queries.vaults import BY_ROW, POLICY, capped, opened, shop
 
 from celosia.core.randomness import Seeded
 from celosia.queries import QueryAnswer
+from celosia.queries.algebra import Aggregate, AggregateKind
+from celosia.queries.planning.aggregates import Derivation
 from celosia.queries.policy import Policy
+from celosia.queries.results import estimate
 
 QUESTIONS = [
     "SELECT COUNT(*) AS n FROM orders",
@@ -54,3 +58,15 @@ def test_a_count_below_zero_says_so(tmp_path: Path) -> None:
     assert {answer.value < 0 for answer in answers} == {True, False}
     for answer in answers:
         assert (answer.value < 0) == any("is below 0" in words for words in answer.warnings)
+
+
+@pytest.mark.parametrize("kind", ["rows", "count", "distinct"])
+def test_a_count_is_whole_even_if_its_noise_is_on_a_finer_grid(kind: AggregateKind) -> None:
+    """Its bounds are rounded outwards, and so hold no less."""
+    recipe = Derivation(aggregate=Aggregate(kind, "n"), label="n", totals=("n",))
+    cell = estimate(recipe, [85], [(80.0, inf)], [Fraction(1, 8)])
+    assert cell == (11, (10.0, inf))
+    assert isinstance(cell[0], int)
+    assert estimate(recipe, [85], [(83.0, 90.0)], [Fraction(1, 8)]) == (11, (10.0, 12.0))
+    sum_recipe = Derivation(aggregate=Aggregate("sum", "n"), label="n", totals=("n",))
+    assert estimate(sum_recipe, [85], [(80.0, inf)], [Fraction(1, 8)]) == (10.625, (10.0, inf))

@@ -8,7 +8,7 @@ from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from functools import partial
 from itertools import product
-from math import inf, isfinite, sqrt
+from math import ceil, floor, inf, isfinite, sqrt
 from typing import Any
 
 from sqlglot import exp
@@ -45,6 +45,10 @@ def estimate(
     kind = recipe.aggregate.kind
     totals = [Fraction(value) * step for value, step in zip(values, steps, strict=True)]
     limits = [_scale(each, step) for each, step in zip(bounds, steps, strict=True)]
+    if (
+        kind in COUNTS and totals[0].denominator != 1
+    ):  # noise on a finer grid, as of linear programs
+        return round(totals[0]), _as_floats(_outwards(limits[0]))
     if kind in RANKS or len(totals) == 1:
         return _number(totals[0]), _as_floats(limits[0])
     assert recipe.bounds is not None
@@ -94,6 +98,20 @@ def _estimate_pair(
     if len(known) < len(pair.within) or fewest is None or fewest < 2:
         return value, None
     return value, pair.estimate(known, (fewest, highest))
+
+
+COUNTS = ("rows", "count", "distinct")
+
+
+def _outwards(limits: Interval | None) -> Interval | None:
+    """Bounds of a count that end with whole numbers, and hold no less."""
+    if limits is None:
+        return None
+    low, high = limits
+    return (
+        None if low is None else Fraction(floor(low)),
+        None if high is None else Fraction(ceil(high)),
+    )
 
 
 def _scale(bounds: Bounds | None, step: Fraction) -> Interval | None:

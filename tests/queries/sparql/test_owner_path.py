@@ -6,14 +6,17 @@ import re
 from pathlib import Path
 
 import pytest
+from tests.queries.sparql.graphs import policy_of
 
 from celosia.core.errors import InputError, QueryRefused
 from celosia.core.randomness import Seeded
+from celosia.queries.planning import make_plan
 from celosia.queries.policy import load_policy
 from celosia.queries.rdf.compliance import check_graph
 from celosia.queries.rdf.file_loader import load
 from celosia.queries.rdf.policy_draft import draft_graph_policy
 from celosia.queries.rdf.store import GraphStore
+from celosia.queries.request import QueryRequest
 from celosia.queries.vault import Vault
 
 FACTS = """@prefix mf: <http://example.org/manifest#> .
@@ -96,3 +99,35 @@ def test_groups_over_private_terms_need_declared_keys(folder: Path) -> None:
     ):
         vault.explain("SELECT ?x (COUNT(*) AS ?n) { ?t a ?k ; mf:name ?x } GROUP BY ?x", epsilon=1)
     assert refused.value.key == "CEL-Q266.private"
+
+
+REWORDED = [
+    (
+        "entity",
+        "CEL-Q247.optional_others",
+        "(COUNT(?x) AS ?n)\n{ ?s ex:p ?o OPTIONAL { ?o ex:q ?x }}",
+    ),
+    (
+        "triple",
+        "CEL-Q247.optional_facts",
+        "(COUNT(?x) AS ?n)\n{ ?s ex:p ?o OPTIONAL { ?s ex:q ?x }}",
+    ),
+    ("triple", "CEL-Q253.product", "(COUNT(*) AS ?n)\nWHERE { ?s ex:p ?o . ?x ex:q ?y }"),
+    (
+        "entity",
+        "CEL-Q247.sub_select_groups",
+        "(COUNT(*) AS ?n)\n"
+        "{ { SELECT ?o (COUNT(*) AS ?m) { ?s ex:p ?o } GROUP BY ?o } FILTER(?m > 1) }",
+    ),
+]
+
+
+@pytest.mark.parametrize(("unit", "key", "query"), REWORDED)
+def test_refusals_of_the_planner_speak_of_sparql_and_tell_the_place(
+    unit: str, key: str, query: str
+) -> None:
+    policy = policy_of(["ex:p", "ex:q"], entity=unit == "entity")
+    with pytest.raises(QueryRefused) as refused:
+        make_plan(QueryRequest(f"SELECT {query}", epsilon=1), policy, count=lambda *_: 3)
+    assert refused.value.key == key
+    assert refused.value.details["line"] == 2

@@ -82,6 +82,11 @@ def make_plan(
     try:
         return plan_question(question, policy, wanted)
     except QueryRefused as refused:
+        if policy.graph is not None:
+            from celosia.queries.sparql.refusals import reword  # tables do without
+            from celosia.queries.sparql.scanner import scan
+
+            raise reword(refused, scan(request.query)) from None
         if refused.key not in MIXED:
             raise
         planned = _plan_over_answers(request, question, policy, wanted)

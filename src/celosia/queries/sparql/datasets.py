@@ -79,7 +79,8 @@ def with_active(node: Any, graph: str | None) -> Any:
         return type(node)(with_active(each, graph) for each in node)
     if not isinstance(node, dict):
         return node
-    made: Any = type(node)(name_of(node))
+    kind: Any = type(node)
+    made = kind(name_of(node))
     for word, part in node.items():
         made[word] = part if name_of(node) in EXISTS else with_active(part, graph)
     if name_of(node) in EXISTS:

@@ -60,14 +60,18 @@ _WORDS: Mapping[str, tuple[str, ...]] = {
     "CEL-Q247.exists_optional": ("EXISTS",),
     "CEL-Q247.minus_optional": ("MINUS",),
     "CEL-Q247.optional_apart": ("OPTIONAL",),
+    "CEL-Q247.optional_facts": ("OPTIONAL",),
+    "CEL-Q247.optional_others": ("OPTIONAL",),
     "CEL-Q247.path": ("*", "+"),
     "CEL-Q247.path_negated": ("!",),
     "CEL-Q247.path_once": ("?",),
     "CEL-Q247.path_private": ("*", "+"),
     "CEL-Q247.service": ("SERVICE",),
+    "CEL-Q247.sub_select_groups": ("GROUP", "DISTINCT"),
     "CEL-Q247.sub_select_limit": ("LIMIT", "OFFSET"),
     "CEL-Q253.not_connected": ("EXISTS",),
     "CEL-Q253.empty": ("WHERE", "{"),
+    "CEL-Q253.product": ("WHERE", "{"),
     "CEL-Q258.regex": ("REGEX",),
     "CEL-Q258.by_address": ("FILTER", "BIND"),
     "CEL-Q260": ("VALUES",),
@@ -81,7 +85,20 @@ _WORDS: Mapping[str, tuple[str, ...]] = {
     "CEL-Q259": ("FILTER", "BIND", "SELECT"),
 }
 """The words that a refusal is about, where no name in it tells more."""
+_OF_SQL: Mapping[str, str] = {
+    "CEL-Q036.outer_of_others": "CEL-Q247.optional_others",
+    "CEL-Q036.outer_of_rows": "CEL-Q247.optional_facts",
+    "CEL-Q043.groups_of_several": "CEL-Q247.sub_select_groups",
+    "CEL-Q065.no_key": "CEL-Q253.product",
+}
+"""Refusals of the algebra that speak of SQL, and those that say the same of SPARQL."""
 _FIELDS = ("function", "aggregate", "use", "clause", "operator")
+
+
+def reword(error: QueryRefused, words: Sequence[PlacedWord]) -> QueryRefused:
+    """A refusal of the planner in the words of SPARQL, with its place in the query."""
+    key = _OF_SQL.get(error.key)
+    return locate(error if key is None else refusal(key), words)
 
 
 def locate(error: QueryRefused, words: Sequence[PlacedWord]) -> QueryRefused:
