@@ -148,6 +148,14 @@ def _ask(
         given, made = Path(place) / "given.npy", Path(place) / "made.npy"
         np.save(given, data)
         script = Path(__file__).with_name("_private_pgm.py")
-        command = [python, script, folder, name, given, json.dumps(settings), made]
+        command = [
+            str(python),
+            str(script),
+            folder,
+            name,
+            str(given),
+            json.dumps(settings),
+            str(made),
+        ]
         told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
         return np.load(made), float(json.loads(told)["seconds"])
