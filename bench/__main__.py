@@ -30,6 +30,12 @@ def main() -> None:
     parser.add_argument(
         "--suite", metavar="PATH", help="a copy of the W3C's tests, where a benchmark asks them"
     )
+    parser.add_argument(
+        "--private-pgm", metavar="FOLDER", help="a clone of private-pgm, for `synthesis`"
+    )
+    parser.add_argument(
+        "--iterations", type=int, help="steps of each fit of private-pgm; 1000 is its own default"
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     arguments = parser.parse_args()
     if arguments.name is None:
@@ -41,6 +47,8 @@ def main() -> None:
         "memory_rows": arguments.memory_rows,
         "arx": arguments.arx,
         "suite": arguments.suite,
+        "private_pgm": arguments.private_pgm,
+        "iterations": arguments.iterations,
     }
     result = module.run(**{name: value for name, value in given.items() if value is not None})
     if arguments.json:

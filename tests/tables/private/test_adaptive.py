@@ -27,7 +27,7 @@ from celosia.tables.private.adaptive import (
     expected_noise,
     workload_weights,
 )
-from celosia.tables.private.graphical_model import GraphicalModel, Measured, fit
+from celosia.tables.private.graphical_model import Axes, GraphicalModel, Measured, fit
 from celosia.tables.private.marginals import STEPS
 
 SIZES = (2, 3, 2)
@@ -36,7 +36,7 @@ EVERY_ROW = list(product(*(range(size) for size in SIZES)))
 
 def rounds_on(rows: list[tuple[int, ...]], budget: TableBudget, rng: Any = None) -> Any:
     """The rounds after one-way counts that are the same for every table."""
-    measured = {
+    measured: dict[Axes, Measured] = {
         (place,): Measured.of(np.linspace(2, 5, size), 1.0) for place, size in enumerate(SIZES)
     }
     return AdaptiveMeasurement(
@@ -149,10 +149,9 @@ def test_the_noise_that_is_expected_is_that_of_the_law() -> None:
 
 
 def test_weights_count_the_columns_of_the_workload() -> None:
-    assert workload_weights(list(combinations(range(4), 2))) == {
-        **{(one,): 1 for one in range(4)},
-        **dict.fromkeys(combinations(range(4), 2), 2),
-    }
+    pairs: list[Axes] = list(combinations(range(4), 2))
+    singles: list[Axes] = [(one,) for one in range(4)]
+    assert workload_weights(pairs) == dict.fromkeys(singles, 1) | dict.fromkeys(pairs, 2)
     many = workload_weights([(0,), *[(1, 2)] * 100])
     assert many == {(0,): 1, (1,): 32, (2,): 32, (1, 2): 64}
 

@@ -38,11 +38,12 @@ def whole_table(sizes: tuple[int, ...], potentials: dict[Axes, np.ndarray]) -> n
         for axes, table in potentials.items():
             logs[codes] += table[tuple(codes[axis] for axis in axes)]
     cells = np.exp(logs)
-    return cells / cells.sum()
+    return np.asarray(cells / cells.sum())
 
 
 def margin(table: np.ndarray, axes: Axes) -> np.ndarray:
-    return table.sum(axis=tuple(axis for axis in range(table.ndim) if axis not in axes))
+    gone = tuple(axis for axis in range(table.ndim) if axis not in axes)
+    return np.asarray(table.sum(axis=gone))
 
 
 @settings(max_examples=60, deadline=None)
@@ -116,7 +117,7 @@ def test_the_fit_is_the_nearest_of_all_tables() -> None:
 
 
 def test_columns_that_were_measured_apart_are_independent_in_the_fit() -> None:
-    measured = {
+    measured: dict[Axes, Measured] = {
         (0,): Measured.of(np.array([30.0, 70.0]), 1.0),
         (1,): Measured.of(np.array([20.0, 30.0, 50.0]), 1.0),
     }
@@ -132,7 +133,8 @@ def test_two_measurements_are_weighted_by_their_precision() -> None:
 
 def test_drawn_rows_follow_the_model() -> None:
     rng = np.random.default_rng(5)
-    potentials = {axes: rng.normal(0, 1, (3, 3)) for axes in ((0, 1), (1, 2), (2, 3), (0, 3))}
+    pairs: list[Axes] = [(0, 1), (1, 2), (2, 3), (0, 3)]
+    potentials = {axes: rng.normal(0, 1, (3, 3)) for axes in pairs}
     model = GraphicalModel.of((3,) * 4, 1.0, potentials)
     rows = 40_000
     drawn = model.draw(rows, Seeded(2))
@@ -151,7 +153,8 @@ def test_drawn_rows_follow_the_model() -> None:
 
 
 def test_no_rows_and_impossible_codes_are_drawn_as_they_are() -> None:
-    measured = {(0, 1): Measured.of(np.array([[0.0, 80.0], [20.0, 0.0]]), 1.0)}
+    counts = Measured.of(np.array([[0.0, 80.0], [20.0, 0.0]]), 1.0)
+    measured: dict[Axes, Measured] = {(0, 1): counts}
     found = fit(GraphicalModel.of((2, 2), 100.0, {}), measured, steps=2000)
     assert [codes.size for codes in found.draw(0, Seeded(1))] == [0, 0]
     one, two = found.draw(100, Seeded(1))

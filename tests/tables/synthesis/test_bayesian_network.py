@@ -11,7 +11,8 @@ from scipy import stats
 
 from celosia.core.errors import InputError
 from celosia.core.randomness import Seeded
-from celosia.tables.synthesis import BayesianNetwork
+from celosia.tables.masking.method import MaskingMethod
+from celosia.tables.synthesis import BayesianNetwork, Copula
 from celosia.tables.synthesis.bayesian_network import Node, bin_variable, cases, information, learn
 from celosia.tables.synthesis.variables import variable
 
@@ -105,6 +106,23 @@ def test_every_whole_number_of_a_bin_is_drawn_and_none_beyond() -> None:
     found = bin_variable(variable(pl.DataFrame({"x": range(20)}), "x"), 2)
     made = found.series(np.repeat(found.codes, 100), Seeded(1))
     assert sorted(made.unique()) == list(range(20))
+
+
+@pytest.mark.parametrize("integer", [True, False])
+def test_a_column_in_bins_is_as_near_to_its_own_as_by_a_copula(integer: bool) -> None:
+    rng = np.random.default_rng(4)
+    numbers = rng.lognormal(3, 1, ROWS)
+    other = rng.choice(["p", "q"], ROWS)
+    frame = pl.DataFrame({"x": np.rint(numbers) if integer else numbers, "y": other})
+    frame = frame.cast({"x": pl.Int64}) if integer else frame
+
+    def distance(method: MaskingMethod) -> float:
+        made = method.apply(frame, frame.columns, rng=Seeded(1)).frame
+        return float(stats.ks_2samp(frame["x"].to_numpy(), made["x"].to_numpy()).statistic)
+
+    # Draws of a copula are independent: a distance of about 1 / sqrt(rows). Those of a bin are
+    # spread evenly: each of 20 bins and each of its cases is off by a row or two.
+    assert distance(BayesianNetwork()) < min(distance(Copula()), 80 / ROWS)
 
 
 def test_few_distinct_numbers_are_kept_as_they_are() -> None:

@@ -300,7 +300,6 @@ class AdaptiveMarginals(DeclaredMethod):
         check=_check_workload,
         allowed="tables.must_be.lists_of_columns",
         example='[["age", "sex"]]',
-        is_asked=False,
     )
     model_cells: int = parameter(200_000, least=1, most=2**26)
 

@@ -17,7 +17,7 @@ from celosia.core.methods import parameter
 from celosia.core.progress import Step
 from celosia.core.randomness import Source
 from celosia.frames import pick
-from celosia.tables.masking.draws import draw_codes, even_uniforms, uniforms
+from celosia.tables.masking.draws import draw_codes, even_uniforms
 from celosia.tables.masking.method import NUMBER, MaskingMethod, MethodResult, Work
 from celosia.tables.synthesis.checks import (
     NEW_ROWS,
@@ -136,16 +136,24 @@ class BinnedVariable:
     """The greatest value of each code."""
 
     def series(self, codes: NDArray[np.int64], rng: Source) -> pl.Series:
-        """Cells for codes: evenly between the least and the greatest value of each bin."""
+        """Cells for codes, by the quantiles of the values of each bin.
+
+        Whole numbers and dates are drawn as often as they are in the bin; decimals lie on straight
+        lines between neighbouring values.
+        """
         empty = codes >= self.low.size
         if not self.low.size:
             return self.variable.series(np.full(codes.size, np.nan))
         places = np.where(empty, 0, codes)
-        low, high = self.low[places], self.high[places]
-        if self.variable.dtype.is_float():
-            values = low + uniforms(rng, codes.size) * (high - low)
-        else:  # each whole number of the bin as often
-            values = low + np.floor(uniforms(rng, codes.size) * (high - low + 1))
+        # The values of a bin follow each other when all are sorted.
+        ordered = np.sort(self.variable.present)
+        starts = np.searchsorted(ordered, self.low, side="left")[places]
+        counts = np.searchsorted(ordered, self.high, side="right")[places] - starts
+        levels = even_uniforms(places, rng)
+        if self.variable.dtype.is_float() and self.variable.labels is None:
+            values = np.interp(starts + levels * (counts - 1), np.arange(ordered.size), ordered)
+        else:
+            values = ordered[starts + (levels * counts).astype(np.int64)]
         return self.variable.series(np.where(empty, np.nan, values))
 
 
@@ -174,8 +182,9 @@ def bin_variable(variable: Variable, bins: int) -> BinnedVariable:
 class BayesianNetwork(MaskingMethod):
     """New rows from a Bayesian network, each column drawn given a few earlier ones.
 
-    Numbers and dates are put in bins of about as many rows each and drawn evenly within their bin;
-    a column of at most `bins` distinct numbers keeps them. Empty cells are a value of their own.
+    Numbers and dates are put in bins of about as many rows each and drawn within their bin by its
+    quantiles, so that each column by itself is as it was; a column of at most `bins` distinct
+    numbers keeps them. Empty cells are a value of their own.
 
     It promises nothing. All columns of the table must be given, because the rows are new.
 
