@@ -105,10 +105,11 @@ def _kept_rows(capped: _CappedTable) -> exp.Union:
 def _parted(table: str, columns: list[str], among: list[exp.Expr]) -> tuple[exp.Select, exp.Select]:
     """The rows without a crowded value, and those with one; ranks matter to no other row.
 
-    Of such a value all rows are crowded, so their ranks are those in the whole table.
+    Of such a value all rows are crowded, so their ranks are those in the whole table. The crowded
+    ones are asked for without COALESCE, so that an index of the server finds them.
     """
-    crowded = exp.or_(*(exp.func("COALESCE", each, exp.false()) for each in among))
-    return _rows(table, columns, exp.not_(crowded)), _rows(table, columns, crowded)
+    absent = [exp.not_(exp.func("COALESCE", each.copy(), exp.false())) for each in among]
+    return _rows(table, columns, exp.and_(*absent)), _rows(table, columns, exp.or_(*among))
 
 
 def _merged(
@@ -218,7 +219,8 @@ def crowded_values(table: str, cap: ColumnPolicy, dialect: Dialect) -> exp.Selec
     assert cap.most is not None
     rows = _rows(table, [cap.name], exp.not_(_is_null(cap.name)))
     if dialect == "postgres" and cap.type == "integer":
-        rows = syntax.select_from(syntax.order_by(rows, [cap.name]), [syntax.column(cap.name)])
+        ordered = syntax.sorted_by(rows, cap.name)
+        rows = syntax.select_from(ordered, [syntax.column(cap.name)])
     crowd = syntax.group_by(rows, [cap.name])
     size = exp.Count(this=exp.Star())
     crowd.set("having", exp.Having(this=exp.not_(syntax.at_most(size, cap.most))))

@@ -53,8 +53,10 @@ def sorted_by(source: exp.Query, word: str) -> exp.Select:
     """One column of whole numbers in order: PostgreSQL then counts its groups as it reads them.
 
     It sorts a single column of numbers in half the time that a hash table of many groups takes.
+    Rows are read first, and then sorted: to read them by an index takes longer.
     """
-    return order_by(select_from(source, [column(word)]), [word])
+    rows = computed_once(select_from(source, [column(word)]))
+    return order_by(select_from(rows, [column(word)]), [word])
 
 
 def computed_once(select: exp.Select) -> exp.Select:
