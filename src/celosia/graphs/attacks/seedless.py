@@ -70,7 +70,7 @@ def seedless(
     and clearly nearer than any other, are the seeds of `percolation`. Then pairs that too few
     matched contacts confirm are given up, and the others spread again, a few times: wrong seeds go.
 
-    Time and memory are bounded: hubs by their number, marks and pairs as in `percolation`, and all
+    Time and memory are bounded: hubs by number, marks and pairs as in `percolation` each time, all
     else is linear in edges.
 
     Args:
