@@ -21,7 +21,7 @@ from tempfile import TemporaryDirectory
 
 import duckdb
 
-from celosia.queries.declaration_checks import REST
+from celosia.engines.sql import REST
 
 CELOSIA = "from celosia.cli import main; main()"
 BARS = {"--version": 0.15, "--help": 0.3, "query, 50 rows": 0.8}

@@ -340,7 +340,7 @@ def test_one_star_has_sensitivity_1_at_every_distance() -> None:
 
 
 def stored(facts: Iterable[Triple], policy: Policy = POLICY) -> Both:
-    return Both([tuple(f"<{EX}{term}>" for term in each) for each in facts], policy)  # type: ignore[misc]
+    return Both([tuple(f"<{EX}{term}>" for term in each) for each in facts], policy)
 
 
 def test_the_engine_measures_links_as_they_are_counted() -> None:

@@ -134,7 +134,7 @@ def test_bins_are_whole_numbers(bins: Any) -> None:
 
 
 def test_a_schema_declares_what_its_hierarchies_write_down() -> None:
-    rules = {
+    rules: dict[str, Any] = {
         "tree": Tree({"x": ["a", "b"], "y": ["c"]}),
         "order": Ordered(order=("low", "high")),
         "number": Hierarchy.from_paths([("1", "*"), ("2", "*"), ("(missing)", "*")]),
