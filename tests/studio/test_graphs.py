@@ -34,7 +34,7 @@ def test_the_karate_club_is_published_drawn_and_attacked(both_languages: Visit) 
     page.locator('[data-test="attack"]').click()
     page.locator('[data-test="more"] table').wait_for()
     visit.picture("4-attacks")
-    assert page.locator('[data-test="more"] tbody tr').count() == 6
+    assert page.locator('[data-test="more"] tbody tr').count() == 7
 
 
 def test_groups_are_drawn_and_a_wrong_parameter_is_said(visit: Visit) -> None:

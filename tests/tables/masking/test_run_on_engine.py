@@ -87,6 +87,7 @@ WHOLE: list[MaskingMethod] = [
     masking.VariableMdav(k=3),
     private.Contingency(epsilon=1, bounds=BOUNDS, bins=4),
     private.Marginals(epsilon=1, bounds=BOUNDS),
+    private.AdaptiveMarginals(epsilon=1, bounds=BOUNDS),
     private.NoisyHistogram(epsilon=1, bounds=BOUNDS),
     private.PrivateMicroaggregation(epsilon=1, bounds=BOUNDS, k=3),
     private.SafePub(epsilon=1, bounds=BOUNDS),
