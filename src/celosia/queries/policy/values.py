@@ -25,6 +25,8 @@ LEAST_EPSILON = Fraction(1, 100)
 """The least price of a question where nothing is declared."""
 QUESTIONS_PER_DAY = 1_000
 EXCEEDED_PER_DAY = 3
+_TABLES_KEPT = 10_000
+"""A policy remembers so many names of tables that were looked up."""
 ColumnType = Literal["integer", "number", "text", "boolean", "date", "timestamp"]
 
 
@@ -61,10 +63,15 @@ class TablePolicy:
     """The treatment of its rows without an owner; None for that of the policy."""
     key: tuple[str, ...] = ()
     """Columns in which, taken together, no two rows agree; enforced, as for facts of a graph."""
+    _by_name: dict[str, ColumnPolicy] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        names = {each.name.lower(): each for each in reversed(self.columns)}
+        object.__setattr__(self, "_by_name", names)
 
     def column(self, name: str) -> ColumnPolicy | None:
         """The column of a name, whatever its case."""
-        return next((each for each in self.columns if each.name.lower() == name.lower()), None)
+        return self._by_name.get(name.lower())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -223,6 +230,9 @@ class Policy:
     """Where the tables are the predicates of an RDF graph."""
     market: Market | None = None
     """Prices of answers in money. They change no answer, and so are no part of the hash."""
+    _found: dict[str, TablePolicy | None] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     @property
     def people(self) -> int | None:
@@ -238,6 +248,16 @@ class Policy:
 
     def table(self, name: str) -> TablePolicy | None:
         """The table of a name, whatever its case; closures of public predicates among them."""
+        try:
+            return self._found[name]
+        except KeyError:
+            found = self._look_up(name)
+        # Plans ask for the same few tables thousands of times, analysts for any number of others.
+        if len(self._found) < _TABLES_KEPT:
+            self._found[name] = found
+        return found
+
+    def _look_up(self, name: str) -> TablePolicy | None:
         found = next((each for each in self.tables if each.name.lower() == name.lower()), None)
         if self.graph is not None and name.lower() in ANY_TABLES:
             return self._any_predicate(name.lower(), found)
