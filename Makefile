@@ -13,8 +13,10 @@ TESTS ?=
 # Under a name of its own: a line that holds the usual one is run even by `make -n`.
 SUBMAKE := $(MAKE)
 # Each worker has a core: libraries that would start a thread for every core get in their own way.
-# Kernels are compiled once for all clones of a user: they are known by their source, not by its path.
+# Kernels are compiled, and types inferred, once for all clones of a user: both are known by their
+# source, not by its path.
 KERNELS ?= $(HOME)/.cache/celosia-tests
+TYPES   ?= $(HOME)/.cache/celosia-types
 PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_CACHE_DIR=$(KERNELS) $(BIN)/python -m pytest -q
 
 .DEFAULT_GOAL := help
@@ -48,7 +50,7 @@ mutations: $(VENV)/.dev ## Plant each fault of the list and see that the tests n
 check: $(VENV)/.dev ## Lint, format, types and layering: seconds
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
+	$(BIN)/mypy --cache-dir $(TYPES)
 	$(BIN)/lint-imports --no-cache
 
 format: $(VENV)/.dev ## Put the code in the house format and refresh generated pages
