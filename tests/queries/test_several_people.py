@@ -10,8 +10,8 @@ from functools import cache
 from pathlib import Path
 from random import Random
 
-import duckdb
 import pytest
+from tests.queries.databases import empty_database
 from tests.queries.vaults import POLICY, Rows, capped, exact, filled, opened, shop, without
 
 from celosia.core.errors import QueryRefused
@@ -101,7 +101,7 @@ def databases() -> Iterator[Databases]:
 
         @cache
         def database(seed: int, person: int | None) -> Executor:
-            connection = stack.enter_context(duckdb.connect())
+            connection = stack.enter_context(empty_database())
             filled(connection, small(seed) if person is None else without(person, small(seed)))
             return lambda query: connection.execute(query.sql("duckdb")).fetchall()
 

@@ -9,10 +9,10 @@ from functools import cache
 from random import Random
 from typing import Any
 
-import duckdb
 import pytest
 import sqlglot
 from tests.effort import some
+from tests.queries.databases import empty_database
 from tests.queries.vaults import BY_ROW, POLICY, Rows, capped, filled, shop, without
 
 from celosia.core.errors import QueryRefused
@@ -94,7 +94,7 @@ def databases() -> Iterator[Databases]:
 
         @cache
         def database(seed: int, person: int | None) -> Executor:
-            connection = stack.enter_context(duckdb.connect())
+            connection = stack.enter_context(empty_database())
             filled(connection, small(seed) if person is None else without(person, small(seed)))
             return lambda query: connection.execute(query.sql("duckdb")).fetchall()
 

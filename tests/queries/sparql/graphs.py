@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from functools import cache
 
-import duckdb
 import pyoxigraph as ox
+from tests.queries.databases import empty_database
 
 from celosia.accounting.amounts import Spending
 from celosia.queries.policy.values import (
@@ -104,6 +105,12 @@ def _row(quad: ox.Quad) -> tuple[object, ...]:
     )
 
 
+@cache
+def view_texts(policy: Policy) -> dict[str, str]:
+    """The views of a graph, by name, as SQL."""
+    return {name: query.sql("duckdb") for name, query in make_views(policy).items()}
+
+
 class Both:
     """The same facts as tables of DuckDB and as a store of pyoxigraph."""
 
@@ -112,7 +119,7 @@ class Both:
         self.policy = policy
         self.store = ox.Store()
         self.store.load(lines.encode(), format=ox.RdfFormat.N_QUADS)
-        self.duckdb = duckdb.connect()
+        self.duckdb = empty_database()
         self.duckdb.execute(
             "CREATE TABLE triples (s BIGINT, p BIGINT, o BIGINT, kind TINYINT, text VARCHAR, "
             "language VARCHAR, datatype BIGINT, number DOUBLE, moment TIMESTAMP)"
@@ -141,8 +148,8 @@ class Both:
             run.execute("INSERT INTO named VALUES (?, ?, ?, ?)", row)
         for elsewhere in {row[1:] for row in named} - default:
             run.execute("INSERT INTO elsewhere VALUES (?, ?, ?)", elsewhere)
-        for name, query in make_views(self.policy).items():
-            run.execute(f'CREATE VIEW "{name}" AS {query.sql("duckdb")}')
+        for name, text in view_texts(self.policy).items():
+            run.execute(f'CREATE VIEW "{name}" AS {text}')
 
     def _views(self) -> None:
         graph = self.policy.graph
@@ -153,9 +160,9 @@ class Both:
             self.duckdb.execute(
                 f'CREATE VIEW "{name}" AS SELECT {shown} FROM triples WHERE p = {number}'
             )
-        for name, query in make_views(self.policy).items():
+        for name, text in view_texts(self.policy).items():
             if name.endswith("+") or name in (ANY_PRIVATE, ANY_PUBLIC):
-                self.duckdb.execute(f'CREATE VIEW "{name}" AS {query.sql("duckdb")}')
+                self.duckdb.execute(f'CREATE VIEW "{name}" AS {text}')
         listed = ", ".join(map(str, numbers.values()))
         self.duckdb.execute(
             f'CREATE VIEW "{ANY_PREDICATE}" AS SELECT {shown}, p AS predicate FROM triples '

@@ -9,6 +9,7 @@ from random import Random
 from typing import Any
 
 import duckdb
+from tests.queries.databases import empty_database
 
 from celosia.accounting.amounts import Spending
 from celosia.queries.policy.values import ColumnPolicy, ColumnType, Policy, TablePolicy
@@ -96,7 +97,7 @@ def in_duckdb(
     filled: Mapping[str, list[tuple[Any, ...]]] = ROWS,
 ) -> duckdb.DuckDBPyConnection:
     """The shop as a database."""
-    connection = duckdb.connect()
+    connection = empty_database()
     for table, columns in COLUMNS.items():
         declared = ", ".join(f"{name} {_TYPES[kind]}" for name, kind in columns.items())
         connection.execute(f"CREATE TABLE {table} ({declared})")
