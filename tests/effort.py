@@ -21,7 +21,7 @@ QUICK = 0.25
 """The effort of `make test`."""
 EFFORT = float(os.environ.get(SETTING, QUICK))
 """The share of the examples that tests ask for; below 1 long lists of cases are cut, too."""
-LEAST = 10
+LEAST = 6
 """Examples that every property is tried with, unless it asks for fewer itself."""
 _scaled: set[int] = set()
 _SETTINGS = "_hypothesis_internal_use_settings"  # where Hypothesis keeps what a test asked for

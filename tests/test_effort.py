@@ -13,7 +13,7 @@ from tests import effort
 
 
 @pytest.mark.parametrize(
-    ("wanted", "share", "made"), [(100, 0.4, 40), (60, 10, 600), (15, 0.4, 10), (4, 0.4, 4)]
+    ("wanted", "share", "made"), [(100, 0.4, 40), (60, 10, 600), (12, 0.4, 6), (4, 0.4, 4)]
 )
 def test_examples_are_scaled_and_never_too_few(
     wanted: int, share: float, made: int, monkeypatch: pytest.MonkeyPatch

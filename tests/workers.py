@@ -10,6 +10,7 @@ it gets it, runs its tests, and sends their reports back.
 from __future__ import annotations
 
 import gc
+import os
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -26,6 +27,9 @@ UNITS_PER_FREEZE = 16
 OBJECTS_PER_COLLECTION = 50_000
 """Garbage is collected after so many new objects: with Python's 700 it takes a fifteenth of the
 time, most of it to look again at objects that stay."""
+
+SHARED = "CELOSIA_TEST_SHARED"
+"""Names the folder of a run, for what is computed once for all its workers."""
 
 Node = pytest.Item | pytest.Collector
 
@@ -166,6 +170,7 @@ class Controller:
                 *("-p", "no:cacheprovider", f"--controller={theirs.fileno()}"),
                 f"--basetemp={folder / f'worker-{number}'}",
             ],
+            env=os.environ | {SHARED: str(folder)},
             pass_fds=[theirs.fileno()],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,

@@ -13,6 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.integrate import quad
 from scipy.stats import laplace
+from tests.effort import examples
+from tests.lab.studies import findings
 
 from celosia import lab
 from celosia.core.errors import Cancelled
@@ -52,8 +54,11 @@ def steps() -> list[Step]:
 
 @pytest.fixture(scope="module")
 def found(steps: list[Step]) -> Findings:
-    """The whole study, run once."""
-    return lab.find("mechanisms").run(progress=steps.append)
+    """The whole study, run once; with fewer runs of top c, whose tolerances follow from them."""
+    with pytest.MonkeyPatch.context() as quick:
+        quick.setattr(top_c, "RUNS", examples(top_c.RUNS))
+        quick.setattr(top_c, "RUNS_OF_SPARSE", examples(top_c.RUNS_OF_SPARSE))
+        return lab.find("mechanisms").run(progress=steps.append)
 
 
 def test_every_published_cell_is_reproduced(found: Findings) -> None:
@@ -84,7 +89,7 @@ def test_progress_is_told_part_by_part(found: Findings, steps: list[Step]) -> No
 
 @pytest.mark.parametrize("name", ["belief", "composition", "selection", "sparse", "attacks"])
 def test_a_part_has_the_cells_that_it_has_in_the_whole(name: str, found: Findings) -> None:
-    part = lab.find(f"mechanisms/{name}").run()
+    part = findings(f"mechanisms/{name}")
     before = sum(list(CELLS.values())[: list(CELLS).index(name)])
     assert part.rows == found.rows[before : before + CELLS[name]]
 

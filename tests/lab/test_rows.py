@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from functools import cache
 
 import pytest
+from tests.lab.studies import findings
 
 from celosia import lab
 from celosia.core.progress import silent
@@ -43,11 +43,6 @@ PRINTED = {
 
 WRONG = re.compile(r"\bC-(?:13|16|18|19)|erratum (?:1|3|8)\b|\bthe thesis says|misprinted|wrong")
 """Names of cells that say that a print is wrong."""
-
-
-@cache
-def findings(name: str) -> Findings:
-    return lab.find(name).run()
 
 
 @pytest.mark.parametrize(("name", "printed"), PRINTED.items())

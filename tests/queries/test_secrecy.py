@@ -247,7 +247,7 @@ BOUNDED = [
 
 
 @pytest.mark.parametrize("unit", ["person", "row"])
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(seed=st.integers(0, 10**6), query=st.sampled_from(BOUNDED))
 def test_no_neighbour_moves_exact_totals_by_more_than_the_noise_is_made_for(
     unit: str, seed: int, query: str, tmp_path_factory: pytest.TempPathFactory

@@ -22,6 +22,7 @@ from celosia.studio.statistics.model import (
     shipped,
     shown,
 )
+from tests.lab.studies import findings
 from tests.studio.conftest import Visit
 
 STUDY = "mechanisms/belief"
@@ -87,7 +88,7 @@ def test_a_measure_is_drawn_only_if_all_its_cells_are_numbers() -> None:
 
 @pytest.mark.parametrize("name", QUICK)
 def test_a_study_names_its_runs_and_measures_in_spanish(name: str, in_spanish: None) -> None:
-    found = stored_json.loads(stored_json.dumps(lab.find(name).run().as_dict()))
+    found = stored_json.loads(stored_json.dumps(findings(name).as_dict()))
     assert found == shipped(name), "run docs/compute_statistics.py with its name"
     rows = found["rows"]
     english = {
@@ -131,7 +132,7 @@ def test_names_numbers_and_words_are_told_in_spanish(in_spanish: None) -> None:
 
 
 def test_what_is_kept_of_a_study_is_told_in_any_language(in_spanish: None) -> None:
-    found = lab.find("mechanisms/composition").run().as_dict()
+    found = findings("mechanisms/composition").as_dict()
     kept = stored_json.loads(stored_json.dumps(found))
     assert kept == found
     [bound] = {str(row["computed"]) for row in kept["rows"] if row["computed"] == "advanced"}

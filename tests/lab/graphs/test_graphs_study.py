@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import pytest
+from tests.lab.studies import findings
 
 from celosia import lab
 from celosia.core.errors import Cancelled
@@ -31,7 +32,7 @@ PARTS = {
 
 @pytest.mark.parametrize(("name", "cells"), PARTS.items())
 def test_every_part_is_reproduced(name: str, cells: int) -> None:
-    found = lab.find(name).run()
+    found = findings(name)
     assert [str(row) for row in found.rows if row.differs] == []
     assert found.checked == cells
     assert len({(row.run, row.cell) for row in found.rows}) == cells
@@ -67,14 +68,14 @@ def test_the_facts_of_the_specification_are_compared() -> None:
         ("All partitions of G9 into groups of 3 or more", "how many"): 491,
     }
     names = [name for name in PARTS if name not in {"graphs/methods", "graphs/planted"}]
-    found = {(row.run, row.cell): row.stated for name in names for row in lab.find(name).run().rows}
+    found = {(row.run, row.cell): row.stated for name in names for row in findings(name).rows}
     assert {cell: found[cell] for cell in stated} == stated
 
 
 @pytest.mark.parametrize("number", [8, 9, 13, 14])
 def test_an_erratum_is_named_where_it_shows(number: int) -> None:
     names = ["graphs/shapes", "graphs/k-degree", "graphs/uncertain"]
-    rows = [row for name in names for row in lab.find(name).run().rows]
+    rows = [row for name in names for row in findings(name).rows]
     flagged = [row for row in rows if f"erratum {number})" in f"{row.run} {row.cell}"]
     assert flagged
     assert all(row.matches for row in flagged)

@@ -5,16 +5,16 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
+from tests.lab.studies import findings
 
-from celosia.lab import registry
 from celosia.lab.logs.keys import zealous_chance
 from celosia.logs.private import LaplaceKeys
 
 
 @pytest.mark.parametrize("part", ["keys", "sets", "addresses", "audits"])
 def test_every_cell_is_as_published(part: str) -> None:
-    findings = registry.find(f"logs/{part}").run()
-    assert [str(row) for row in findings.rows if row.differs] == []
+    found = findings(f"logs/{part}")
+    assert [str(row) for row in found.rows if row.differs] == []
 
 
 def test_zealous_with_a_first_threshold_of_one_is_the_laplace_threshold() -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from tests.lab.studies import findings
 
 from celosia import lab
 from celosia.core.errors import Cancelled, InputError
@@ -24,21 +25,21 @@ PARTS = {"masking/tables": 133, "masking/telemetry": 27}
 
 @pytest.mark.parametrize(("name", "cells"), PARTS.items())
 def test_every_part_is_reproduced(name: str, cells: int) -> None:
-    found = lab.find(name).run()
+    found = findings(name)
     assert [str(row) for row in found.rows if row.differs] == []
     assert found.checked == cells
     assert len({(row.run, row.cell) for row in found.rows}) == len(found.rows)
 
 
 def test_the_whole_needs_no_data() -> None:
-    found = lab.find("masking").run()
+    found = findings("masking")
     assert found.is_reproduced
     assert found.checked == sum(PARTS.values())
 
 
 def test_the_facts_of_the_specification_are_compared() -> None:
     """Acceptance checks 1 to 8 of tables, and 23 and 24 of telemetry."""
-    found = {(row.run, row.cell): row.stated for row in lab.find("masking").run().rows}
+    found = {(row.run, row.cell): row.stated for row in findings("masking").rows}
     stated = {
         ("T1, the original", "k"): 1,
         ("T9, provinces and ranges", "k"): 1,

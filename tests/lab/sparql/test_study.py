@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from tests.lab.studies import findings
 
 from celosia import lab
 from celosia.core.errors import Cancelled, InputError
@@ -24,7 +25,7 @@ def small() -> Findings:
 
 @pytest.mark.parametrize(("name", "cells"), QUICK.items())
 def test_every_part_is_reproduced(name: str, cells: int) -> None:
-    found = lab.find(name).run()
+    found = findings(name)
     assert [str(row) for row in found.rows if row.differs] == []
     assert found.checked == cells
     assert len({(row.run, row.cell) for row in found.rows}) == len(found.rows)

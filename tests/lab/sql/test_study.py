@@ -8,6 +8,7 @@ from math import isclose, log
 import numpy as np
 import pytest
 from scipy.stats import gamma, kstest, laplace
+from tests.lab.studies import findings
 
 from celosia import lab
 from celosia.core.errors import Cancelled
@@ -34,7 +35,7 @@ def small() -> Findings:
 
 @pytest.mark.parametrize(("name", "cells"), QUICK.items())
 def test_every_part_is_reproduced(name: str, cells: int) -> None:
-    found = lab.find(name).run()
+    found = findings(name)
     assert found.checked == cells
     assert [str(row) for row in found.rows if row.differs] == []
     assert len({(row.run, row.cell) for row in found.rows}) == cells

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import pytest
-
-from celosia.lab import registry
+from tests.lab.studies import findings
 
 
 def test_checks_of_documents_find_what_is_planted() -> None:
-    findings = registry.find("texts/checks").run()
-    assert [str(row) for row in findings.rows if row.differs] == []
+    found = findings("texts/checks")
+    assert [str(row) for row in found.rows if row.differs] == []
 
 
 @pytest.mark.parametrize("part", ["word-noise", "pseudonyms"])
 def test_every_cell_is_as_computed(part: str) -> None:
     # Checks 33 and 44.
-    findings = registry.find(f"texts/{part}").run()
-    assert [str(row) for row in findings.rows if row.differs] == []
-    assert findings.checked >= 5
+    found = findings(f"texts/{part}")
+    assert [str(row) for row in found.rows if row.differs] == []
+    assert found.checked >= 5

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.effort import examples
 from tests.mechanisms.forbidden_source import ForbiddenSource
 
 from celosia.core.errors import InputError
@@ -39,7 +40,7 @@ def test_two_choices_are_drawn_one_after_the_other(method: str, neighbours: Neig
         epsilon=2, categories=["a", "b", "c"], count=2, selection=method, neighbours=neighbours
     )
     one = KINDS[method](epsilon=1, monotone=neighbours == ADD_REMOVE, neighbours=neighbours)
-    rng, trials = Seeded(8), 4000
+    rng, trials = Seeded(8), examples(8000)
     drawn = [top.release(ROWS, rng=rng) for _ in range(trials)]
     first = one.probabilities(COUNTS)
     for i, j in permutations(range(3), 2):

@@ -7,6 +7,7 @@ from random import Random
 
 import pytest
 import sqlglot
+from tests.effort import examples
 from tests.queries.bounds import evaluator
 from tests.queries.emission.conftest import Bench
 from tests.queries.emission.shop import POLICY, Rows, Trees, database, tree
@@ -49,7 +50,7 @@ def steps(value: float | None, fixed: FixedPoint = FIXED) -> int:
 
 
 def test_random_relations_are_counted_as_the_evaluator_counts_them(bench: Bench) -> None:
-    for seed in range(25):
+    for seed in range(examples(50)):
         random = Random(seed)
         rows = database(random)
         bench.load(rows)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 
 import pytest
+from tests.effort import examples
 from tests.queries.sparql.graphs import EX, Both
 from tests.queries.sparql.mutants import queries
 from tests.queries.sparql.test_meaning import INTEGER, POLICY, TARGET
@@ -18,7 +19,7 @@ from celosia.queries.emission import count_query, distinct_count_query
 from celosia.queries.sparql import compile
 from celosia.queries.sql import describe, normalise
 
-NUMBER = int(os.environ.get("CELOSIA_FUZZ", "500"))
+NUMBER = int(os.environ.get("CELOSIA_FUZZ", examples(1000)))
 SEED = int(os.environ.get("CELOSIA_FUZZ_SEED", "1"))
 
 _OBJECTS = [f"<{EX}n1>", f"<{EX}n2>", "_:b", '"a"', '"a"@en', f'"2"{INTEGER}', f'"1"{INTEGER}']

@@ -12,6 +12,7 @@ import duckdb
 import pytest
 import sqlglot
 from sqlglot import exp
+from tests.effort import examples
 from tests.queries.sql.mutants import statements
 from tests.queries.sql.plain_sql import written
 from tests.queries.sql.shop import COLUMNS, POLICY, in_duckdb
@@ -20,7 +21,7 @@ from celosia.core.errors import CelosiaError
 from celosia.queries.algebra import DerivedTable, GroupedTable, Question, Scan, UnionAll, walk
 from celosia.queries.sql import compile, describe, normalise
 
-NUMBER = int(os.environ.get("CELOSIA_FUZZ", "2000"))
+NUMBER = int(os.environ.get("CELOSIA_FUZZ", examples(4000)))
 SEED = int(os.environ.get("CELOSIA_FUZZ_SEED", "1"))
 
 FORBIDDEN = (
