@@ -18,6 +18,7 @@ from zipfile import ZipFile
 import numpy as np
 import polars as pl
 import pytest
+from pypdf import PdfReader
 
 from celosia import tables
 from celosia.cli.main import main
@@ -83,6 +84,7 @@ def people(
     return work, chosen
 
 
+@pytest.mark.usefixtures("real_pdf")
 def test_a_run_tells_what_publishing_tells_and_writes_what_can_be_checked(tmp_path: Path) -> None:
     work, chosen, text, _ = ran(tmp_path)
     frame = pl.read_parquet(work.path("data.parquet"))
@@ -100,6 +102,9 @@ def test_a_run_tells_what_publishing_tells_and_writes_what_can_be_checked(tmp_pa
     assert parquet.sort(parquet.columns).equals(release.data.sort(parquet.columns))
     assert json.loads(work.path("certificate.json").read_text())["kind"] == "table"
     assert "<html" in work.path("report.html").read_text("utf-8")
+    assert release.guarantee.promise in " ".join(
+        page.extract_text() for page in PdfReader(work.path("report.pdf")).pages
+    )
     with ZipFile(work.path("release.zip")) as archive:
         unsigned = [name for name in jobs.KEPT if not name.endswith(".sig")]  # there is no key
         assert sorted(archive.namelist()) == sorted(unsigned)
