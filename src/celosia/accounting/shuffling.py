@@ -252,9 +252,9 @@ def _blanket(law: Blanket, reports: int, epsilon: float) -> float:
     tilted = masses * np.exp(tilt * step * places) / scale
     reach = _reach_of_sums(reports, spread, step * float(np.max(np.abs(places))))
     size = 1 << max(10, ceil(log(2 * reach / step + 2, 2)))
-    law = np.zeros(size)
-    np.add.at(law, places.astype(np.int64) % size, tilted)
-    powers = np.fft.rfft(law) ** reports
+    density = np.zeros(size)
+    np.add.at(density, places.astype(np.int64) % size, tilted)
+    powers = np.fft.rfft(density) ** reports
     sums = np.maximum(0.0, np.fft.irfft(powers, size)[1 : size // 2])
     # What rounding may add to each: that of a power of n, and of the transforms themselves.
     fault = 1e-15 * (
