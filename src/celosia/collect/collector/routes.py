@@ -280,9 +280,11 @@ class Receiving(Protocol):
         """Note that there was no room for a request."""
 
 
-async def read_body(request: Request, endpoint: Receiving) -> bytes:
+async def read_body(
+    request: Request, endpoint: Receiving, limits: BatchLimits | None = None
+) -> bytes:
     """The body, read as far as it may go and no longer than it may take."""
-    limits = endpoint.limits
+    limits = limits or endpoint.limits
     length = request.headers.get("content-length", "0")
     if not length.isdecimal() or len(length) > 18:
         raise Refusal("CEL-R085.length")

@@ -8,6 +8,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request, Response
 
+from celosia.collect.collector.batches import BatchLimits
 from celosia.collect.collector.routes import (
     Refusal,
     read_body,
@@ -16,7 +17,8 @@ from celosia.collect.collector.routes import (
     token_of,
 )
 from celosia.collect.secure.client import KEY_HEADER
-from celosia.collect.secure.networked import LeadingAggregator
+from celosia.collect.secure.networked import LARGEST_BATCH, LeadingAggregator
+from celosia.collect.secure.prio3 import NONCE
 from celosia.collect.secure.service import AggregatorEndpoint, check_id
 from celosia.core.errors import InputError
 
@@ -28,6 +30,8 @@ def _endpoint(request: Request) -> AggregatorEndpoint:
 
 Aggregating = Annotated[AggregatorEndpoint, Depends(_endpoint)]
 router = APIRouter(prefix="/v1", default_response_class=Response)
+FROM_LEADER = BatchLimits(batch_bytes=1000 + NONCE * LARGEST_BATCH)
+"""What the leader may send at once, whatever devices may: else a batch could not be closed."""
 
 
 @router.get("/health")
@@ -69,7 +73,7 @@ async def shares(request: Request, endpoint: Aggregating) -> Response:
 async def checks(request: Request, endpoint: Aggregating) -> Response:
     """What the helper finds of reports; for the leader."""
     _check_peer(request, endpoint)
-    data = await read_body(request, endpoint)
+    data = await read_body(request, endpoint, FROM_LEADER)
     return _bytes(await asyncio.to_thread(endpoint.aggregator.decide, data))
 
 
@@ -77,7 +81,7 @@ async def checks(request: Request, endpoint: Aggregating) -> Response:
 async def close_batch(id: str, request: Request, endpoint: Aggregating) -> Response:
     """Have the helper add up the reports of a batch; for the leader."""
     _check_peer(request, endpoint)
-    data = await read_body(request, endpoint)
+    data = await read_body(request, endpoint, FROM_LEADER)
     await asyncio.to_thread(endpoint.aggregator.close_batch, check_id(id), data)
     return response_of(success_reply({"closed": True}))
 
