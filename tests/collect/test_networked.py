@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -230,7 +230,7 @@ def test_shares_are_overwritten_and_folders_are_of_one_task_role_and_key(tmp_pat
     refused(lambda: NetworkedAggregator(tmp_path / "helper", TASK, "helper", bytes(32)), "CEL-R076")
     refused(lambda: NetworkedAggregator(tmp_path / "new", TASK, "helper", b"short"), "CEL-R096")
     crowded = NetworkedAggregator(tmp_path / "new", TASK, "helper", KEY, waiting=2)
-    with crowded, pytest.raises(TooBusy):
+    with closing(crowded), pytest.raises(TooBusy):
         crowded.take(pack_shares(TASK, "helper", reports))
 
 

@@ -16,8 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from threading import RLock
-from types import TracebackType
-from typing import Protocol, Self
+from typing import Protocol
 
 from celosia.collect.collector.writer import TooBusy
 from celosia.collect.secure._keccak import SEED
@@ -210,17 +209,6 @@ class NetworkedAggregator:
         with self._closing, self._lock:
             self._folder.tidy()
             self._folder.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def _choose(self, id: str, nonces: Sequence[bytes]) -> None:
         """Choose reports for a batch, if each of them may be in one."""
