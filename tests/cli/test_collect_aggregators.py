@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError
@@ -20,6 +21,10 @@ from celosia.collect.secure.client import upload
 from celosia.collect.secure.prio3 import Report
 from celosia.collect.secure.tasks import load_task
 
+HAS_HPKE = (
+    find_spec("cryptography") is not None
+    and find_spec("cryptography.hazmat.primitives.hpke") is not None
+)
 TOKENS = {"peer": "p" * 32, "collector": "c" * 32}
 NAMED = ("--verify-key", "both.key", "--peer-token", "peer.token")
 BOTH = (*NAMED, "--collector-token", "collector.token")
@@ -75,6 +80,17 @@ def until_ready(folder: Path, process: subprocess.Popen[bytes], times: int) -> N
         time.sleep(0.02)
 
 
+def neither_token_does_the_work_of_the_other(helper: str) -> None:
+    for path, token in ((f"batches/{'b' * 32}", "peer"), ("checks", "collector")):
+        wanted = Request(
+            f"{helper}/v1/{path}",
+            b"" if path == "checks" else None,
+            headers={"Authorization": f"Bearer {TOKENS[token]}"},
+        )
+        with pytest.raises(HTTPError, match="401"):
+            urlopen(wanted, timeout=600)
+
+
 def test_two_services_add_up_what_neither_can_read(
     start: Callable[..., Any], run: Run, votes: Path
 ) -> None:
@@ -82,7 +98,9 @@ def test_two_services_add_up_what_neither_can_read(
     leader, helper = (f"http://127.0.0.1:{port}" for port in ports)
     asks = ("--peer", helper, "--every", "1")
     # Both at once: the leader may begin before the helper is there.
-    second = start("helper", ports[1], wait=False)
+    (votes / "own.key").write_text(bytes(range(1, 33)).hex())
+    sealing = ("--seal-key", "own.key") if HAS_HPKE else ()
+    second = start("helper", ports[1], *sealing, wait=False)
     first = start("leader", ports[0], *asks, wait=False)
     until_ready(votes, first, 2)
     assert second.poll() is None
@@ -90,19 +108,24 @@ def test_two_services_add_up_what_neither_can_read(
     reports = list(task.share(["yes"] * 5 + [MARK]))
     false = next(task.share(["yes"]))
     reports.append(Report(false.nonce, false.public, (reports[0].shares[0], false.shares[1])))
-    assert upload(task, reports, leader=leader, helper=helper) == 7
+    seal_to: tuple[str | None, str | None] = (None, None)
+    if HAS_HPKE:
+        seal_to = (None, (votes / "log").read_text().partition("public key ")[2].split()[0])
+    named: dict[str, Any] = {"leader": leader, "helper": helper, "seal_keys": seal_to}
+    assert upload(task, reports, **named) == 7
     first.kill()
     first.wait()
     first = start("leader", ports[0], *asks)
-    assert upload(task, reports, leader=leader, helper=helper) == 7  # sent again
+    assert upload(task, reports, **named) == 7  # sent again
     united = ("collect", "combine", "votes.toml", leader, helper, "--token", "collector.token")
     early = run(*united)
     assert (early.code, early.out) == (2, "")
     assert "CEL-R109 the leader refuses: CEL-R096: fewer than 10 reports are valid." in early.err
     shares = ("--leader", "leader.clp", "--helper", "helper.clp")
     run("collect", "share", "votes.toml", "today.csv", "-c", "vote", *shares)
-    for role, to in (("leader", leader), ("helper", helper)) * 2:
-        made = run("collect", "upload", "votes.toml", f"{role}.clp", "--as", role, "--to", to)
+    for role, to, key in (("leader", leader, None), ("helper", helper, seal_to[1])) * 2:
+        asked = ("--as", role, "--to", to, *([] if key is None else ["--seal-to", key]))
+        made = run("collect", "upload", "votes.toml", f"{role}.clp", *asked)
         assert made.out == f"12 shares sent to the {role}\n"
     batch = ("--batch", "b" * 32, "--json")
     found = run(*united, *batch).data()
@@ -112,14 +135,7 @@ def test_two_services_add_up_what_neither_can_read(
     assert figures[MARK] == pytest.approx(4, abs=6)
     assert (found["reports"], found["refused"]) == (18, 1)
     assert run(*united, *batch).data() == found  # the same batch, with the same noise
-    for path, token in ((f"batches/{'b' * 32}", "peer"), ("checks", "collector")):
-        wanted = Request(
-            f"{helper}/v1/{path}",
-            b"" if path == "checks" else None,
-            headers={"Authorization": f"Bearer {TOKENS[token]}"},
-        )
-        with pytest.raises(HTTPError, match="401"):
-            urlopen(wanted, timeout=600)
+    neither_token_does_the_work_of_the_other(helper)
     for each in (first, second):
         each.send_signal(signal.SIGTERM)
         assert each.wait(timeout=600) == 0

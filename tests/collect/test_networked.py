@@ -30,6 +30,7 @@ from celosia.collect.secure.records import (
     pack_shares,
     unpack_sum,
 )
+from celosia.collect.secure.sealing import public_key, seal
 from celosia.collect.secure.service import AggregatorAccess, create_aggregator_app
 from celosia.collect.secure.share_folder import ShareFolder
 from celosia.collect.secure.tasks import SecureCount, SecureHistogram
@@ -232,6 +233,32 @@ def test_shares_are_overwritten_and_folders_are_of_one_task_role_and_key(tmp_pat
     crowded = NetworkedAggregator(tmp_path / "new", TASK, "helper", KEY, waiting=2)
     with closing(crowded), pytest.raises(TooBusy):
         crowded.take(pack_shares(TASK, "helper", reports))
+
+
+def test_sealed_shares_are_read_by_their_aggregator_alone(tmp_path: Path) -> None:
+    pytest.importorskip("cryptography.hazmat.primitives.hpke")
+    reports = count_reports(1, 1, 1)
+    shares = pack_shares(TASK, "helper", reports)
+    own, other = bytes(range(1, 33)), bytes(range(2, 34))
+    made = NetworkedAggregator(tmp_path / "h", TASK, "helper", KEY, seal_key=own)
+    with closing(made) as helper:
+        assert helper.public_key == public_key(own)
+        sealed = seal(TASK, "helper", shares, public_key(own))
+        assert reports[0].shares[1] not in sealed
+        assert sealed != seal(TASK, "helper", shares, public_key(own))
+        for wrong in (
+            shares,  # not sealed at all
+            seal(TASK, "helper", shares, public_key(other)),
+            seal(TASK, "leader", shares, public_key(own)),
+            seal(SecureCount(epsilon=1), "helper", shares, public_key(own)),
+            sealed[:-1] + bytes([sealed[-1] ^ 1]),
+            sealed[:4],
+        ):
+            refused(partial(helper.take, wrong), "CEL-R096")
+        assert helper.waiting == 0
+        assert helper.take(sealed).new == 3
+    refused(lambda: seal(TASK, "helper", shares, b"short"), "CEL-R096")
+    refused(lambda: public_key(b"short"), "CEL-R096")
 
 
 def test_each_party_may_do_its_own_part_only(tmp_path: Path) -> None:

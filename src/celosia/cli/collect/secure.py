@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -232,6 +232,9 @@ def upload(
     role: As,
     to: Annotated[str, "URL", "The address of this aggregator, as https://leader.example."],
     token: Annotated[Path | None, "FILE", "Token file by which it knows this sender."] = None,
+    seal_to: Annotated[
+        str | None, "KEY", "The public key of this aggregator, where it takes sealed shares only."
+    ] = None,
 ) -> None:
     """Send shares to their aggregator. Sent again, they are not counted again.
 
@@ -247,7 +250,7 @@ def upload(
     declared = load_task(task)
     data = read_file(shares)
     count = len(unpack_shares(declared, role.value, data))
-    upload_shares(declared, role.value, data, to=to, token=token)
+    upload_shares(declared, role.value, data, to=to, token=token, seal_key=seal_to)
     outputs.show(
         lambda: {"reports": count, "role": role.value},
         lambda: None,
@@ -270,6 +273,12 @@ def aggregator(
     waiting: Annotated[int, typer.Option(min=1, help="The most reports that may wait.")] = (
         1_000_000
     ),
+    seal_key: Annotated[
+        Path | None,
+        "FILE",
+        "A file with 64 hexadecimal digits of this aggregator alone; it then takes only shares "
+        "that are sealed to the public key of it, which is told.",
+    ] = None,
 ) -> None:
     """Run one of two aggregators, which take shares of devices and cannot read a report alone.
 
@@ -285,18 +294,18 @@ def aggregator(
     `celosia collect aggregator votes.toml --as leader --folder leader --verify-key both.key
     --peer-token peer.token --collector-token collector.token --peer https://helper.example`
     """
-    from functools import partial
-
     from celosia.collect.collector.access import Access
     from celosia.collect.collector.batches import BatchLimits
     from celosia.collect.secure.client import RemoteHelper
     from celosia.collect.secure.guarantee import secure_guarantee
     from celosia.collect.secure.networked import LeadingAggregator, NetworkedAggregator, key_mark
+    from celosia.collect.secure.sealing import public_key
     from celosia.collect.secure.service import AggregatorAccess, serve_aggregator
     from celosia.collect.secure.tasks import load_task
 
     declared = load_task(task)
     key = _key(verify_key)
+    own = None if seal_key is None else _key(seal_key)
     who = AggregatorAccess(
         access=Access.load(
             curator=collector_token,
@@ -308,15 +317,20 @@ def aggregator(
     if (peer is None) == (role is Role.leader):
         raise InputError("CEL-R109.peer", role=role.value)
     listen = endpoint.listening()
-    if peer is None:
-        opened = partial(NetworkedAggregator, folder, declared, "helper", key, waiting=waiting)
-    else:
-        helper = RemoteHelper(peer, token=peer_token, key_mark=key_mark(declared, key))
-        opened = partial(LeadingAggregator, folder, declared, key, helper, waiting=waiting)
+    mark = key_mark(declared, key)
+    helper = None if peer is None else RemoteHelper(peer, token=peer_token, key_mark=mark)
+
+    def opened() -> NetworkedAggregator:
+        named: dict[str, Any] = {"waiting": waiting, "seal_key": own}
+        if helper is None:
+            return NetworkedAggregator(folder, declared, "helper", key, **named)
+        return LeadingAggregator(folder, declared, key, helper, **named)
 
     def ready() -> None:
         for line in secure_guarantee(declared).lines():
             console.note(line)
+        if own is not None:
+            console.note(say("collect.secure.seal_key", key=public_key(own).hex()))
         console.note(say("collect.secure.serving", role=role.value, address=listen.address))
 
     serve_aggregator(

@@ -16,6 +16,7 @@ from celosia.collect.collector.service import is_this_machine
 from celosia.collect.secure.aggregation import SecureResult, combine
 from celosia.collect.secure.prio3 import Report
 from celosia.collect.secure.records import Role, pack_shares, split_shares, unpack_sum
+from celosia.collect.secure.sealing import seal
 from celosia.collect.secure.tasks import SecureTask
 from celosia.core.errors import EngineError, InputError
 
@@ -138,6 +139,7 @@ def upload(
     leader: str,
     helper: str,
     token: str | Path | None = None,
+    seal_keys: tuple[str | None, str | None] = (None, None),
 ) -> int:
     """Send each share of reports to its own aggregator; how many reports.
 
@@ -150,20 +152,28 @@ def upload(
         leader: the address of the leader, such as `https://leader.example`.
         helper: the address of the helper, who is somebody else.
         token: a file with the token of this sender, where aggregators have given out tokens.
+        seal_keys: the public keys of leader and helper, where they take sealed shares only.
 
     Raises:
-        InputError: CEL-R109 not two such addresses.
+        InputError: CEL-R109 not two such addresses, CEL-R096 not public keys.
         EngineError: CEL-R109 an aggregator cannot be reached, or refuses.
     """
     listed = list(reports)
-    for client in _both(leader, helper, token):
+    for client, key in zip(_both(leader, helper, token), seal_keys, strict=True):
         for at in range(0, len(listed), PIECE):
-            client.upload(pack_shares(task, client.role, listed[at : at + PIECE]))
+            shares = pack_shares(task, client.role, listed[at : at + PIECE])
+            client.upload(_sealed(task, client.role, shares, key))
     return len(listed)
 
 
 def upload_shares(
-    task: SecureTask, role: Role, shares: bytes, *, to: str, token: str | Path | None = None
+    task: SecureTask,
+    role: Role,
+    shares: bytes,
+    *,
+    to: str,
+    token: str | Path | None = None,
+    seal_key: str | None = None,
 ) -> int:
     """Send the shares of a file to the aggregator of a role; in how many pieces.
 
@@ -174,8 +184,17 @@ def upload_shares(
     client = AggregatorClient(to, role, token=token)
     pieces = split_shares(task, role, shares, PIECE)
     for each in pieces:
-        client.upload(each)
+        client.upload(_sealed(task, role, each, seal_key))
     return len(pieces)
+
+
+def _sealed(task: SecureTask, role: Role, shares: bytes, key: str | None) -> bytes:
+    if key is None:
+        return shares
+    try:
+        return seal(task, role, shares, bytes.fromhex(key))
+    except ValueError:
+        raise InputError("CEL-R096.key") from None
 
 
 def collect_batch(

@@ -36,6 +36,7 @@ from celosia.collect.secure.records import (
     unpack_nonces,
     unpack_shares,
 )
+from celosia.collect.secure.sealing import public_key, unseal
 from celosia.collect.secure.share_folder import ShareFolder, State
 from celosia.collect.secure.tasks import SecureTask
 from celosia.core.errors import InputError
@@ -89,6 +90,7 @@ class NetworkedAggregator:
         role: leader or helper.
         key: 32 secret bytes that both aggregators have, and no device.
         waiting: the most reports that may wait; more are sent away.
+        seal_key: 32 secret bytes of this aggregator alone; then it takes sealed shares only.
         rng: of the noise; without it the operating system is.
 
     Raises:
@@ -105,12 +107,16 @@ class NetworkedAggregator:
         key: bytes,
         *,
         waiting: int = 1_000_000,
+        seal_key: bytes | None = None,
         rng: Source | None = None,
     ) -> None:
         self.task = task
         self.role: Role = role
         self.key_mark = key_mark(task, key)
         self._key = key
+        self._seal_key = seal_key
+        self.public_key = None if seal_key is None else public_key(seal_key)
+        """To which shares are sealed."""
         self._most: int = checked("aggregator", WAITING, waiting)
         self._rng = System() if rng is None else rng
         self._folder = ShareFolder(folder, task, role, self.key_mark)
@@ -131,13 +137,15 @@ class NetworkedAggregator:
         A report that was seen before is acknowledged and not taken in again, whatever its share.
 
         Args:
-            data: as `pack_shares` writes it.
+            data: as `pack_shares` writes it; with a seal key as `seal` then seals it.
 
         Raises:
-            InputError: CEL-R096 damaged, of another task or of another role.
+            InputError: CEL-R096 damaged, of another task or of another role, or not sealed.
             TooBusy: too many reports wait.
             EngineError: CEL-R075 they could not be written.
         """
+        if self._seal_key is not None:
+            data = unseal(self.task, self.role, data, self._seal_key)
         shares = unpack_shares(self.task, self.role, data)
         with self._lock:
             if self.waiting + len(shares) > self._most:
@@ -263,6 +271,7 @@ class LeadingAggregator(NetworkedAggregator):
         key: 32 secret bytes that both aggregators have, and no device.
         helper: the other aggregator.
         waiting: the most reports that may wait; more are sent away.
+        seal_key: 32 secret bytes of this aggregator alone; then it takes sealed shares only.
         rng: of the noise; without it the operating system is.
     """
 
@@ -274,9 +283,10 @@ class LeadingAggregator(NetworkedAggregator):
         helper: Helper,
         *,
         waiting: int = 1_000_000,
+        seal_key: bytes | None = None,
         rng: Source | None = None,
     ) -> None:
-        super().__init__(folder, task, "leader", key, waiting=waiting, rng=rng)
+        super().__init__(folder, task, "leader", key, waiting=waiting, seal_key=seal_key, rng=rng)
         self._helper = helper
 
     def verify(self, ended: Callable[[], bool] = lambda: False) -> int:

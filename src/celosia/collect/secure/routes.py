@@ -44,7 +44,8 @@ async def health() -> Response:
 async def task(endpoint: Aggregating) -> Response:
     """What devices must know to send shares, and which aggregator this is."""
     found = endpoint.aggregator
-    facts = {"role": found.role, "fingerprint": found.task.fingerprint.hex()}
+    key = None if found.public_key is None else found.public_key.hex()
+    facts = {"role": found.role, "fingerprint": found.task.fingerprint.hex(), "seal_key": key}
     return response_of(success_reply(facts | {"task": found.task.as_dict()}))
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import IntEnum
 from pathlib import Path
+from typing import Any
 
 from celosia.collect.durable_folder import DurableFolder, translated_errors
 from celosia.collect.secure.fields import Field
@@ -119,6 +120,7 @@ CREATE TABLE IF NOT EXISTS batches (id TEXT PRIMARY KEY, nonces BLOB NOT NULL, s
     def keep_checks(self, checks: Mapping[bytes, Check | None]) -> None:
         """Put what was found in the place of shares; None where a share could not be read."""
         for nonce, check in checks.items():
+            row: tuple[State, bytes | None, bytes | None, bytes | None, bytes]
             if check is None:
                 row = (State.refused, None, None, None, nonce)
             else:
@@ -165,7 +167,7 @@ CREATE TABLE IF NOT EXISTS batches (id TEXT PRIMARY KEY, nonces BLOB NOT NULL, s
         self._base.execute("DELETE FROM waiting WHERE state = ? AND batch = ?", (State.chosen, id))
         self._base.execute("DELETE FROM waiting WHERE state = ?", (State.refused,))
 
-    def _rows(self, columns: str, nonces: Sequence[bytes]) -> Iterator[tuple[bytes, ...]]:
+    def _rows(self, columns: str, nonces: Sequence[bytes]) -> Iterator[tuple[Any, ...]]:
         for at in range(0, len(nonces), _AT_ONCE):
             some = nonces[at : at + _AT_ONCE]
             marks = ", ".join("?" * len(some))
