@@ -172,6 +172,9 @@ def test_two_services_add_up_what_neither_can_read(
 )
 def test_what_an_aggregator_lacks_is_said(options: tuple[object, ...], run: Run) -> None:
     run("collect", *options).complains("CEL-R109")
+    one = ("--peer-token", "peer.token", "--collector-token", "peer.token")
+    same = ("--as", "helper", "--folder", "f", "--verify-key", "both.key", *one)
+    run("collect", "aggregator", "votes.toml", *same).complains("CEL-R088")
 
 
 @pytest.mark.usefixtures("votes")

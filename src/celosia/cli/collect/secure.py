@@ -294,7 +294,7 @@ def aggregator(
     `celosia collect aggregator votes.toml --as leader --folder leader --verify-key both.key
     --peer-token peer.token --collector-token collector.token --peer https://helper.example`
     """
-    from celosia.collect.collector.access import Access
+    from celosia.collect.collector.access import Access, read_token
     from celosia.collect.collector.batches import BatchLimits
     from celosia.collect.secure.client import RemoteHelper
     from celosia.collect.secure.guarantee import secure_guarantee
@@ -306,6 +306,8 @@ def aggregator(
     declared = load_task(task)
     key = _key(verify_key)
     own = None if seal_key is None else _key(seal_key)
+    if read_token(peer_token) == read_token(collector_token):
+        raise InputError("CEL-R088.same_token")
     who = AggregatorAccess(
         access=Access.load(
             curator=collector_token,
