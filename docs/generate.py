@@ -119,7 +119,7 @@ def pages() -> dict[Path, str]:
     found[REFERENCE / "command-line.md"] = command_line_page()
     found[REFERENCE / "errors.md"] = errors_page()
     found[REFERENCE / "methods.md"] = methods_page()
-    found[REFERENCE / "device-reports.md"] = device_reports_page()
+    found |= device_report_pages()
     return found
 
 
@@ -180,29 +180,80 @@ def _method_entry(name: str, kind: type[Any]) -> Iterator[str]:
         yield f"| `{each.name}` | {_cell(allowed(each))} | {default} | {about} |\n"
 
 
-def device_reports_page() -> str:
-    """The layout, the draws and one report of every protocol, for those who write a client."""
+def device_report_pages() -> dict[Path, str]:
+    """What holds for the reports of all protocols, and a page for each, for who writes a client."""
     from celosia.collect.clients.files import CONFORMANCE, shipped  # the package is imported late
     from celosia.core.messages import say
 
     told = tomllib.loads((REFERENCE.parent / "device_reports.toml").read_text("utf-8"))
-    parts = [WRITTEN, told.pop("introduction")]
     listed = json.loads(shipped(CONFORMANCE))["protocols"]
-    cases = {each["parameters"]["protocol"]: each for each in reversed(listed)}
+    index = [
+        WRITTEN,
+        told.pop("introduction"),
+        "\n## Pages\n\n| protocol | what it is for |\n|---|---|\n",
+    ]
+    pages = {}
     for name, words in told.items():
-        vector = {"parameters": cases[name]["parameters"], **cases[name]["vectors"][0]}
-        parts.append(f"\n## {name}\n\n{say(f'methods.{name}.summary')}\n\n")
-        parts.append("Layout, from the first bit on (widths in bits):\n\n")
-        parts += [f"{at}. {each}\n" for at, each in enumerate(words["layout"], 1)]
-        parts.append("\nDraws, in order:\n\n")
-        parts += [f"{at}. {each}\n" for at, each in enumerate(words["draws"], 1)]
-        shown = [
-            line
-            for key, value in vector.items()
-            for line in textwrap.wrap(f"{key}: {json.dumps(value, ensure_ascii=False)}", 110)
-        ]
-        parts.append("\nA report:\n\n```text\n" + "\n".join(shown) + "\n```\n")
-    return "".join(parts)
+        summary = say(f"methods.{name}.summary")
+        index.append(f"| [`{name}`](device-reports/{name}.md) | {_cell(summary)} |\n")
+        cases = [each for each in listed if each["parameters"]["protocol"] == name]
+        page = REFERENCE / "device-reports" / f"{name}.md"
+        pages[page] = "".join(_device_report_page(name, summary, words, cases))
+    return {REFERENCE / "device-reports.md": "".join(index)} | pages
+
+
+def _device_report_page(
+    name: str, summary: str, words: Mapping[str, Any], cases: list[Any]
+) -> Iterator[str]:
+    yield f"{WRITTEN}# Reports of {name}\n\n{summary}\n\n"
+    yield "Numbers, draws, tosses, digests, columns and memories are those of "
+    yield "[all protocols](../device-reports.md).\n"
+    for title, key in (
+        ("Layout", "layout"),
+        ("Keys", "keys"),
+        ("Draws, in order", "draws"),
+    ):
+        yield f"\n## {title}\n\n"
+        if key == "layout":
+            yield "From the first bit on; widths in bits.\n\n"
+        yield from (f"{at}. {each}\n" for at, each in enumerate(words[key], 1))
+        if key == "keys" and "column" in words:
+            yield _column_example(words["column"], cases[0])
+    for number, case in enumerate(cases, 1):
+        yield f"\n## Reports{f', parameters {number}' if len(cases) > 1 else ''}\n\n"
+        yield f"Client parameters:\n\n```text\n{_wrapped(case['parameters'])}\n```\n\n"
+        yield "A value, the random bytes (hexadecimal) and the bytes of the report:\n\n```text\n"
+        yield "\n\n".join(_wrapped(vector) for vector in case["vectors"])
+        yield "\n```\n"
+        if case["refused"]:
+            yield f"\nRefused: {_code(case['refused'])}\n"
+
+
+def _column_example(column: Mapping[str, str], case: Any) -> str:
+    from celosia.collect.clients.celosia_client import column as column_of
+    from celosia.collect.clients.celosia_client import digest
+
+    parameters = case["parameters"]
+    key, width = column["key"].format(**parameters), parameters[column["width"]]
+    value = digest("smile")
+    found = [column_of(key, row, width, value) for row in (0, 1)]
+    return (
+        f"\nWith the key `{key}` and {width} columns, the digest of `smile` is {value}, and its "
+        f"column in row 0 is {found[0]}, in row 1 of such a family {found[1]}.\n"
+    )
+
+
+def _wrapped(values: Mapping[str, Any]) -> str:
+    lines = (
+        line
+        for key, value in values.items()
+        for line in textwrap.wrap(f"{key}: {json.dumps(value, ensure_ascii=False)}", 110)
+    )
+    return "\n".join(lines)
+
+
+def _code(values: list[Any]) -> str:
+    return ", ".join(f"`{json.dumps(each, ensure_ascii=False)}`" for each in values)
 
 
 def module_page(name: str) -> str:

@@ -21,11 +21,12 @@ from typing import Any
 
 from tests.collect.small_protocol import PROTOCOL, batch, name
 
+from celosia.collect import durable_folder
 from celosia.collect.collector import collector, journal
 from celosia.collect.collector.collector import Collector
 from celosia.core.errors import EngineError
 
-FILES = {module.__file__ for module in (collector, journal)}
+FILES = {module.__file__ for module in (collector, journal, durable_folder)}
 BATCHES = 2
 REPORTS = 400
 """The state weighs less than both: the first is kept as it is, the second makes a snapshot."""

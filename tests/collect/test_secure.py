@@ -8,9 +8,10 @@ from hashlib import blake2b
 import pytest
 
 from celosia.collect.secure._keccak import TurboShake128
-from celosia.collect.secure.aggregation import AggregateShare, Aggregator, combine
+from celosia.collect.secure.aggregation import Aggregator, combine
 from celosia.collect.secure.circuits import Circuit, CountCircuit, HistogramCircuit, SumCircuit
 from celosia.collect.secure.prio3 import Prio3, Report
+from celosia.collect.secure.records import AggregateShare
 from celosia.collect.secure.tasks import SecureCount, SecureHistogram, SecureSum, SecureTask
 from celosia.core.errors import InputError
 from celosia.core.randomness import Seeded

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import importlib
 import importlib.util
+import json
 from functools import cache
 from pathlib import Path
 from threading import Lock
@@ -14,6 +15,8 @@ from typing import Any
 import pytest
 from tests.docs.examples import run
 
+from celosia.collect.clients.files import CONFORMANCE, shipped
+from celosia.collect.registry import PROTOCOLS
 from celosia.core.catalogue import explanations
 from celosia.core.methods import parameters
 from celosia.tables.hierarchies.notation import BUILDERS, FILE_KEYS
@@ -96,3 +99,20 @@ def help_here(command: tuple[str, ...]) -> str:
 
 def names_of(method: type[Any]) -> list[str]:
     return [each.name for each in parameters(method)]
+
+
+def test_every_protocol_has_a_page_with_all_report_vectors_in_the_navigation() -> None:
+    listed = json.loads(shipped(CONFORMANCE))["protocols"]
+    told = [each["parameters"]["protocol"] for each in listed]
+    assert set(told) == set(PROTOCOLS)
+    navigation = (DOCS.parent / "mkdocs.yml").read_text("utf-8")
+    folder = DOCS / "reference" / "device-reports"
+    assert {each.stem for each in folder.iterdir()} == set(told)
+    for name in set(told):
+        assert f"reference/device-reports/{name}.md" in navigation
+        page = (folder / f"{name}.md").read_text("utf-8")
+        for part in ("## Layout", "## Keys", "## Draws, in order"):
+            assert part in page
+        plain = page.replace("\n", "")  # long lines are broken
+        vectors = [v for c in listed if c["parameters"]["protocol"] == name for v in c["vectors"]]
+        assert all(f'report: "{vector["report"]}"' in plain for vector in vectors)

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         epsilon_for_advantage,
         epsilon_for_belief,
     )
+    from celosia.accounting.blankets import Blanket, OwnBits
     from celosia.accounting.budget import Budget, Charge, Statement
     from celosia.accounting.composition import mixture, parallel, sequential
     from celosia.accounting.divergence import (
@@ -66,6 +67,7 @@ __all__ = [
     "ApproximateLoss",
     "Belief",
     "BeliefTable",
+    "Blanket",
     "BoundedRangeLoss",
     "Budget",
     "Charge",
@@ -76,6 +78,7 @@ __all__ = [
     "LaplaceLoss",
     "Loss",
     "Odometer",
+    "OwnBits",
     "PureLoss",
     "Split",
     "Statement",

@@ -3,9 +3,9 @@
 Neighbours here change one report; that there are n of them is public.
 
 Two bounds are worked out, and the lesser one is told. *Clones* hold for any local randomiser. The
-*blanket* is for randomisers of two levels, which most protocols are: what a report can be is either
-likely by the value of its sender, or e^epsilon_0 times less so. They differ in the share of blanket
-reports that one value makes likelier (`hits`), and in the share that two values do (`overlap`).
+*blanket* is for a known one (`blankets.py`). Most protocols have two levels: what a report can be
+is either likely by the value of its sender, or e^epsilon_0 times less so. They differ in the share
+of blanket reports that one value makes likelier (`hits`), and that two values do (`overlap`).
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from celosia.accounting import amounts
+from celosia.accounting.blankets import Blanket
 from celosia.accounting.derived_loss import Vector
 from celosia.accounting.losses import TAIL, CurveLoss, PureLoss
 from celosia.core.messages import Message
@@ -34,6 +35,8 @@ KNOTS = 200
 """Points at which the curve is worked out where it is wanted at many."""
 GRID, LARGEST_GRID = 2**14, 2**21
 """Points of the sums of blanket reports; more only where the steps would be longer than a hit."""
+FINE = 16
+"""Steps of a standard deviation of one term, at least, where a randomiser has many levels."""
 OUTSIDE = 1e-18
 """The chance of a sum beyond the grid, at most; it is added."""
 
@@ -45,6 +48,7 @@ def amplify_by_shuffling(
     choices: int | None = None,
     hits: float | Fraction | None = None,
     overlap: float | Fraction = 0,
+    blanket: Blanket | None = None,
 ) -> ShuffledLoss:
     """The loss of shuffling reports that are each protected by a local epsilon.
 
@@ -60,6 +64,7 @@ def amplify_by_shuffling(
         hits: of a randomiser of two levels, the share of its blanket that one value makes likelier;
             1 / k for k-ary randomised response. `Protocol.shuffled` knows that of every protocol.
         overlap: the share that two values make likelier, or less.
+        blanket: of a randomiser of other levels; `hits` and `overlap` are not given then.
 
     Raises:
         InputError: CEL-I060 the epsilon, or the number of reports or choices is wrong.
@@ -69,7 +74,7 @@ def amplify_by_shuffling(
     if choices is not None:
         hits = Fraction(1, amounts.count_amount(choices, name="number of choices", least=2))
     if hits is None:
-        return ShuffledLoss(amount, reports)
+        return ShuffledLoss(amount, reports, blanket=blanket)
     hits = amounts.share_amount(hits, name="hits")
     both = Fraction(overlap)
     if not max(Fraction(0), 2 * hits - 1) <= both <= hits:
@@ -107,7 +112,8 @@ class ShuffledLoss(CurveLoss):
     `local`, also when each randomiser is chosen by what the earlier ones answered. Every other
     report is, with some probability, a copy of what the changed report might have been.
 
-    With `hits` every randomiser is one of two levels, chosen beforehand.
+    With `hits` every randomiser is one of two levels, with `blanket` one that has it; it is chosen
+    beforehand.
 
     Reference: Feldman, McMillan & Talwar 2021, section 3; Balle, Bell, Gascon & Nissim 2019, "The
     Privacy Blanket of the Shuffle Model", lemma 5.3.
@@ -117,6 +123,7 @@ class ShuffledLoss(CurveLoss):
     reports: int
     hits: Fraction | None = None
     overlap: Fraction = Fraction(0)
+    blanket: Blanket | None = None
 
     @property
     def pure(self) -> float:
@@ -129,10 +136,11 @@ class ShuffledLoss(CurveLoss):
         if epsilon >= self.pure:
             return 0.0
         found = _clones(self.pure, self.reports, epsilon)
-        if self.hits is None:
-            return found
-        shares = (float(self.hits), float(self.overlap))
-        return min(found, _blanket(self.pure, self.reports, *shares, epsilon))
+        law = self.blanket
+        if self.hits is not None:
+            shares = {"hits": float(self.hits), "overlap": float(self.overlap)}
+            law = Blanket.of_two_levels(self.pure, **shares)
+        return found if law is None else min(found, _blanket(law, self.reports, epsilon))
 
     def curve(self, epsilon: Vector) -> Vector:
         """The same at many points: chords in e^epsilon, above the curve because it is convex."""
@@ -177,7 +185,7 @@ class ShuffledLoss(CurveLoss):
             "reports": self.reports,
             "hits": None if self.hits is None else float(self.hits),
             "overlap": float(self.overlap),
-        }
+        } | ({} if self.blanket is None else {"blanket": self.blanket.share})
 
     def __str__(self) -> str:
         return Message("accounting.loss.shuffled", reports=self.reports, epsilon=float(self.local))
@@ -224,29 +232,29 @@ def _clones(local: float, reports: int, epsilon: float) -> float:
 
 
 @lru_cache(maxsize=4096)
-def _blanket(local: float, reports: int, hits: float, overlap: float, epsilon: float) -> float:
-    """The hockey-stick divergence at e^epsilon of n reports of two levels, from above.
+def _blanket(law: Blanket, reports: int, epsilon: float) -> float:
+    """The hockey-stick divergence of shuffled reports that share a blanket, rounded up.
 
-    Every randomiser R(x) of two levels is g w on some outcomes and g w p on others, with p =
-    e^epsilon_0 and one law w for all values, the blanket; a share `hits` of it is likelier by x, so
-    g = 1 / (1 + hits (p - 1)). Every report is drawn from w with chance g at least. Whoever is told
-    which of the others are not is left with M reports, and the divergence is E[(L_1 + ... + L_M)+]
-    / n with M ~ Bin(n, g), and L = a(W) - c b(W), W ~ w, c = e^epsilon, where a and b are p where x
-    and x' make the outcome likelier and 1 elsewhere (Balle et al., lemma 5.3).
+    Every report is drawn from w with chance g at least. Whoever is told which of the others are not
+    is left with M reports, and the divergence is E[(L_1 + ... + L_M)+] / n with M ~ Bin(n, g), and
+    L = a(W) - c b(W), W ~ w, c = e^epsilon (Balle et al., lemma 5.3; see `Blanket`).
 
-    A convex function of a - c b has the larger mean the less often a and b are p together, for the
-    same chances of each: so a lesser `overlap` gives a larger bound. Chances between the two levels
-    are mixtures of them with the blanket, and a lesser p is, too; neither is ever worse.
+    Of two levels, g = 1 / (1 + hits (p - 1)) with p = e^epsilon_0, and a and b are p where x and x'
+    make the outcome likelier and 1 elsewhere. A convex function of a - c b has the larger mean the
+    less often a and b are p together, for the same chances of each: so a lesser `overlap` gives a
+    larger bound. Chances between the two levels are mixtures of them with the blanket, and a lesser
+    p is, too; neither is ever worse.
     """
-    grid, masses = _on_grid(*_atoms(exp(local), hits, overlap, exp(epsilon)), reports)
+    values, chances = _atoms(law, exp(epsilon))
+    grid, masses = _on_grid(values, chances, reports, is_aligned=law.is_two_levels)
     step, places = grid
     tilt, scale, spread = _tilt(places * step, masses)
     tilted = masses * np.exp(tilt * step * places) / scale
     reach = _reach_of_sums(reports, spread, step * float(np.max(np.abs(places))))
     size = 1 << max(10, ceil(log(2 * reach / step + 2, 2)))
-    law = np.zeros(size)
-    np.add.at(law, places.astype(np.int64) % size, tilted)
-    powers = np.fft.rfft(law) ** reports
+    density = np.zeros(size)
+    np.add.at(density, places.astype(np.int64) % size, tilted)
+    powers = np.fft.rfft(density) ** reports
     sums = np.maximum(0.0, np.fft.irfft(powers, size)[1 : size // 2])
     # What rounding may add to each: that of a power of n, and of the transforms themselves.
     fault = 1e-15 * (
@@ -259,27 +267,30 @@ def _blanket(local: float, reports: int, hits: float, overlap: float, epsilon: f
     return min(1.0, amounts.raised(total * exp(reports * log(scale)) * (1 + 1e-9) / reports))
 
 
-def _atoms(ratio: float, hits: float, overlap: float, factor: float) -> tuple[Vector, Vector]:
-    """The values of one term and their chances; the first is the only one above 0."""
-    blanket = 1 / (1 + hits * (ratio - 1))
-    one = max(0.0, hits - overlap)
-    none = max(0.0, 1 - 2 * hits + overlap)
-    values = [ratio - factor, 1 - factor * ratio, ratio * (1 - factor), 1 - factor, 0.0]
-    chances = [blanket * each for each in (one, one, overlap, none)]
-    return np.array(values), np.array([*chances, 1 - blanket])
+def _atoms(law: Blanket, factor: float) -> tuple[Vector, Vector]:
+    """The values of one term and their chances; of two levels, only the first is above 0."""
+    chances, one, other = np.array(law.outcomes).T
+    rest = max(0.0, 1 - float(chances.sum()))
+    return np.append(one - factor * other, 0.0), np.append(chances, rest)
 
 
-def _on_grid(values: Vector, chances: Vector, reports: int) -> tuple[tuple[float, Vector], Vector]:
+def _on_grid(
+    values: Vector, chances: Vector, reports: int, *, is_aligned: bool
+) -> tuple[tuple[float, Vector], Vector]:
     """Terms on whole multiples of a step: each value is split between its two neighbours.
 
-    The split keeps the mean, so a convex function of the sum can only grow. A hit is a whole number
-    of steps; everything else is either nearly minus a hit, or nearly 0.
+    The split keeps the mean, so a convex function of the sum can only grow. Of two levels, a hit is
+    a whole number of steps; everything else is either nearly minus a hit, or nearly 0. Of more
+    levels, steps are so short that what the splits add to the spread does not count.
     """
     spread = sqrt(float(chances @ values**2))
     reach = _reach_of_sums(reports, spread, float(np.max(np.abs(values))))
-    is_far = values[0] < -values[1] / 4  # epsilon is near the local one, and delta next to nothing
-    hit = values[0] / max(1, int(GRID * values[0] / (2 * reach)))
-    step = max(hit, 2 * reach / (GRID if is_far else LARGEST_GRID))
+    if is_aligned:
+        is_far = values[0] < -values[1] / 4  # epsilon is near the local one, delta next to nothing
+        hit = values[0] / max(1, int(GRID * values[0] / (2 * reach)))
+        step = max(hit, 2 * reach / (GRID if is_far else LARGEST_GRID))
+    else:
+        step = max(min(2 * reach / GRID, spread / FINE), 2 * reach / LARGEST_GRID)
     low = np.floor(values / step)
     upper = values / step - low
     masses = np.concatenate([chances * (1 - upper), chances * upper])

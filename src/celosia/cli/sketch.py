@@ -182,9 +182,13 @@ def _read(path: Path, seed: int, most: int | None = None) -> Sketch:
     except OSError as error:
         reason = (error.strerror or str(error.errno)).lower()
         raise InputError("CEL-K011.unreadable", path=str(path), reason=reason) from None
-    if data.startswith(MARK):
-        return Sketch.from_bytes(data)
-    return read_datasketches(data, seed=seed, most=most)
+    try:
+        if data.startswith(MARK):
+            return Sketch.from_bytes(data)
+        return read_datasketches(data, seed=seed, most=most)
+    except InputError as error:  # which of several files it is
+        reason = error.what.rstrip(".")
+        raise InputError("CEL-K011.not_a_sketch", path=str(path), reason=reason) from None
 
 
 def _save(made: Sketch, output: Path, outputs: FileOutputs) -> None:

@@ -55,6 +55,8 @@ if TYPE_CHECKING:
     from celosia.collect.registry import load_protocol, protocol_from, save_protocol
     from celosia.collect.reports import Reports
     from celosia.collect.secure.aggregation import Aggregator, SecureResult, combine
+    from celosia.collect.secure.client import collect_batch, upload
+    from celosia.collect.secure.guarantee import SecureGuarantee, secure_guarantee
     from celosia.collect.secure.tasks import SecureCount, SecureHistogram, SecureSum, load_task
     from celosia.collect.shuffler.guarantee import ShuffleGuarantee, shuffle_guarantee
     from celosia.collect.shuffler.shuffler import Shuffler
@@ -92,6 +94,7 @@ __all__ = [
     "Recommendations",
     "Reports",
     "SecureCount",
+    "SecureGuarantee",
     "SecureHistogram",
     "SecureResult",
     "SecureSum",
@@ -105,6 +108,7 @@ __all__ = [
     "SymmetricUnary",
     "absorb_files",
     "choose",
+    "collect_batch",
     "combine",
     "decode_google_rappor",
     "epsilon_for",
@@ -115,10 +119,12 @@ __all__ = [
     "load_task",
     "protocol_from",
     "save_protocol",
+    "secure_guarantee",
     "shuffle_guarantee",
     "simulate",
     "simulate_counts",
     "sweep",
+    "upload",
     "users_for",
 ]
 

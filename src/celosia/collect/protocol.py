@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.accounting.blankets import Blanket
 from celosia.accounting.losses import Loss, PureLoss
 from celosia.collect.estimates import POSTS, Estimates, Summary, check_significance, post_process
 from celosia.collect.reports import Packed, Reports
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from celosia.collect.memory import Memory
 
 FORM = "celosia protocol 1"
-Blanket = tuple[Fraction, Fraction]
+BlanketShares = tuple[Fraction, Fraction]
 """Hits and overlap, as in `amplify_by_shuffling`."""
 Estimated = tuple[NDArray[np.float64], NDArray[np.float64]]
 """Raw counts and their standard errors."""
@@ -106,11 +107,12 @@ class Protocol(Method, ABC):
         return float("inf")
 
     @property
-    def blanket(self) -> Blanket | None:
-        """The shares of the blanket that one value, and that two values, make likelier.
+    def blanket(self) -> BlanketShares | Blanket | None:
+        """What reports have in common whatever their values are.
 
-        None where a report has more than two levels of likelihood: what holds for any protocol is
-        then told of shuffled reports.
+        Of two levels of likelihood, the shares of the blanket that one value, and that two values,
+        make likelier; of more levels the law of it. None where it is not known: then what holds for
+        any protocol is told of shuffled reports.
         """
         return None
 
@@ -130,7 +132,10 @@ class Protocol(Method, ABC):
         """
         from celosia.accounting.shuffling import amplify_by_shuffling
 
-        hits, overlap = self.blanket or (None, Fraction(0))
+        found = self.blanket
+        if not isinstance(found, tuple):
+            return amplify_by_shuffling(self.loss.pure, reports=reports, blanket=found)
+        hits, overlap = found
         return amplify_by_shuffling(self.loss.pure, reports=reports, hits=hits, overlap=overlap)
 
     def parameters(self) -> dict[str, Any]:

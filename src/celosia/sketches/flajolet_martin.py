@@ -42,7 +42,7 @@ class FlajoletMartin(DistinctCountSketch):
 
     >>> users = FlajoletMartin(**FlajoletMartin.size_for(error=0.05, confidence=0.68))
     >>> print(users.update(range(10_000)))
-    flajolet-martin (256 maps): estimate 9,188, low 8,354, high 1.01e+04, 2,048 bytes
+    flajolet-martin (256 maps): estimate 9,188 different values (95 %: 8,354 to 10,104), 2,048 bytes
     """
 
     name = "flajolet-martin"

@@ -39,8 +39,8 @@ class HyperLogLog(DistinctCountSketch):
     Reference: Flajolet, Fusy, Gandouet and Meunier 2007; Ertl 2017, arXiv 1702.01284, algorithm 6.
 
     >>> users = HyperLogLog(**HyperLogLog.size_for(error=0.02, confidence=0.95))
-    >>> print(users.update(range(10_000)))
-    hyperloglog (14 precision): estimate 9,871, low 9,713, high 1.003e+04, 16,384 bytes
+    >>> print(users.update(range(10_000)))  # doctest: +ELLIPSIS
+    hyperloglog (16,384 registers): estimate 9,871 different values (95 %: 9,713 to 10,028), ...
     """
 
     name = "hyperloglog"
@@ -100,6 +100,9 @@ class HyperLogLog(DistinctCountSketch):
 
     def _sizes(self) -> dict[str, int]:
         return {"precision": self.precision}
+
+    def _size_texts(self) -> list[str]:
+        return [f"{self.registers:,} registers"]
 
     def _shapes(self) -> dict[str, tuple[Any, tuple[int, ...]]]:
         return {"registers": (np.uint8, (self.registers,))}

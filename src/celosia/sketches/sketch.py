@@ -217,9 +217,17 @@ class Sketch(ABC):
         }
 
     def __str__(self) -> str:
-        sizes = ", ".join(f"{value:,} {name}" for name, value in self._sizes().items())
-        facts = ", ".join(f"{name} {_format(value)}" for name, value in self._facts().items())
+        sizes = ", ".join(self._size_texts())
+        facts = ", ".join(self._fact_texts())
         return f"{self.name} ({sizes}): {facts}, {self.size:,} bytes"
+
+    def _size_texts(self) -> list[str]:
+        """The sizes, each with its unit."""
+        return [f"{value:,} {name}" for name, value in self._sizes().items()]
+
+    def _fact_texts(self) -> list[str]:
+        """What the sketch knows, each with its unit."""
+        return [f"{name} {formatted(value)}" for name, value in self._facts().items()]
 
     def __repr__(self) -> str:
         text = ", ".join(f"{name}={value!r}" for name, value in self.parameters().items())
@@ -260,7 +268,10 @@ def weights(counts: Any, size: int, *, negative: bool = True) -> NDArray[np.int6
     return array.astype(np.int64)
 
 
-def _format(value: Any) -> str:
+def formatted(value: Any) -> str:
+    """A number for people."""
     if value is None:
         return "unbounded"
-    return f"{value:,}" if isinstance(value, int) else f"{value:,.4g}"
+    if isinstance(value, int):
+        return f"{value:,}"
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:,.4g}"

@@ -47,7 +47,7 @@ class ThetaSketch(DistinctCountSketch):
     >>> monday = ThetaSketch(**size).update(range(3000))
     >>> tuesday = ThetaSketch(**size).update(range(2000, 5000))
     >>> print(monday & tuesday)
-    theta (2,474 most): estimate 1,021, low 991, high 1,053, 6,608 bytes
+    theta (2,474 hashes at most): estimate 1,021 different values (95 %: 991 to 1,053), 6,608 bytes
     """
 
     name = "theta"
@@ -166,6 +166,9 @@ class ThetaSketch(DistinctCountSketch):
 
     def _sizes(self) -> dict[str, int]:
         return {"most": self.most}
+
+    def _size_texts(self) -> list[str]:
+        return [f"{self.most:,} hashes at most"]
 
     def _shapes(self) -> dict[str, tuple[Any, tuple[int, ...]]]:
         held = self._state.get("hashes", np.empty(0)).size

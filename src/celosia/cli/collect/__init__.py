@@ -46,6 +46,9 @@ app = typer.Typer(
 
     `celosia collect guarantee emoji.toml --reports 100000`
 
+    `celosia collect aggregator votes.toml --as helper --folder helper --verify-key both.key
+    --peer-token peer.token --collector-token collector.token`
+
     `celosia collect absorb emoji.toml reports.clr --folder state`
 
     `celosia collect estimate emoji.toml --folder state --candidate smile --candidate cry`
@@ -70,5 +73,7 @@ app.command("share")(secure.share)
 app.command("verify")(secure.verify)
 app.command("aggregate")(secure.aggregate)
 app.command("combine")(secure.combine)
+app.command("upload")(secure.upload)
+app.command("aggregator")(secure.aggregator)
 
 __all__ = ["app"]

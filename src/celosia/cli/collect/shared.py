@@ -30,8 +30,8 @@ Folder = Annotated[
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EndpointOptions:
-    """Where an endpoint listens, and what it takes."""
+class ListeningOptions:
+    """Where an endpoint listens, and to whom."""
 
     host: options.Host = "127.0.0.1"
     port: Annotated[int, typer.Option(min=1, max=65_535, help="The port.")] = 8450
@@ -51,17 +51,6 @@ class EndpointOptions:
     batch_bytes: Annotated[int, typer.Option(min=1, help="The largest size of a batch.")] = (
         16 * 2**20
     )
-    source_reports: Annotated[
-        int | None, typer.Option(min=1, help="The largest number of reports of one sender.")
-    ] = None
-    remember_days: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            help="Days in which a batch may be sent again. Ids then begin with their day, as "
-            "2026-11-18:; without it batches are remembered for good.",
-        ),
-    ] = None
     certificate: options.HttpsCertificate = None
     key: options.HttpsKey = None
     plain: options.Plain = False
@@ -77,6 +66,23 @@ class EndpointOptions:
             key=self.key,
             plain=self.plain,
         )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndpointOptions(ListeningOptions):
+    """Where an endpoint listens, and what it takes."""
+
+    source_reports: Annotated[
+        int | None, typer.Option(min=1, help="The largest number of reports of one sender.")
+    ] = None
+    remember_days: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Days in which a batch may be sent again. Ids then begin with their day, as "
+            "2026-11-18:; without it batches are remembered for good.",
+        ),
+    ] = None
 
     def limits(self, partition: str = "1/1") -> BatchLimits:
         """What batches and sources may weigh, and which of them belong here."""

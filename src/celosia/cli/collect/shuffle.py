@@ -10,9 +10,11 @@ import typer
 from celosia.cli import console
 from celosia.cli.collect.shared import EndpointOptions, ProtocolFile
 from celosia.cli.frame import JsonOutputs
+from celosia.core.errors import InputError
 from celosia.core.messages import say
 
 if TYPE_CHECKING:
+    from celosia.collect.secure.guarantee import SecureGuarantee
     from celosia.collect.shuffler.guarantee import ShuffleGuarantee
 
 Delta = Annotated[float, "The chance that the promise of shuffling fails."]
@@ -74,24 +76,47 @@ def shuffle(
 
 
 def guarantee(
-    protocol: ProtocolFile,
+    protocol: Annotated[
+        Path,
+        typer.Argument(
+            metavar="PROTOCOL",
+            help="The protocol file (TOML), or the file of a task of secure aggregation.",
+            show_default=False,
+        ),
+    ],
     outputs: JsonOutputs,
-    reports: Annotated[int, typer.Option(min=1, help="How many honest reports are together.")],
+    reports: Annotated[
+        int | None,
+        typer.Option(min=1, help="How many honest reports are shuffled together."),
+    ] = None,
     delta: Delta = 1e-8,
 ) -> None:
-    """Tell what a report promises its sender, with an honest shuffler and without.
+    """Tell what a report promises its sender, and whom one has to trust with what.
+
+    For a protocol: with an honest shuffler and without. For a task of secure aggregation: with two
+    aggregators that do not work together.
 
     **Examples**
 
     `celosia collect guarantee emoji.toml --reports 100000`
+
+    `celosia collect guarantee votes.toml`
     """
-    from celosia.collect.registry import load_protocol
+    from celosia.collect.registry import load_protocol, read_declaration
+    from celosia.collect.secure.guarantee import secure_guarantee
+    from celosia.collect.secure.tasks import TASKS, load_task
     from celosia.collect.shuffler.guarantee import shuffle_guarantee
 
-    found = shuffle_guarantee(load_protocol(protocol), reports=reports, delta=delta)
+    found: ShuffleGuarantee | SecureGuarantee
+    if read_declaration(protocol).get("method") in TASKS:
+        found = secure_guarantee(load_task(protocol))
+    elif reports is None:
+        raise InputError("CEL-I063", method="guarantee", parameter="reports")
+    else:
+        found = shuffle_guarantee(load_protocol(protocol), reports=reports, delta=delta)
     outputs.show(found.as_dict, lambda: _show(found), found)
 
 
-def _show(found: ShuffleGuarantee) -> None:
+def _show(found: ShuffleGuarantee | SecureGuarantee) -> None:
     for line in found.lines():
         console.show(line)

@@ -13,17 +13,12 @@ ever counted twice. Reports are overwritten when the snapshot takes them in.
 from __future__ import annotations
 
 import json
-import os
 import sqlite3
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
 
+from celosia.collect.durable_folder import DurableFolder, translated_errors
 from celosia.collect.protocol import Protocol
-from celosia.collect.registry import reason_of
-from celosia.core.errors import EngineError, InputError
-from celosia.core.messages import Message
 
 FILE = "collector.sqlite"
 FORM = "celosia collector 2"
@@ -31,7 +26,6 @@ PART = 16 * 2**20
 """Bytes of one row of a snapshot: a state may be larger than what SQLite takes for one value."""
 
 _TABLES = """
-CREATE TABLE IF NOT EXISTS about (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS snapshot (part INTEGER PRIMARY KEY, bytes BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS journal (number INTEGER PRIMARY KEY, bytes BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS days (day INTEGER PRIMARY KEY);
@@ -45,8 +39,8 @@ NO_DAY = 0
 """Where an id tells no day: its mark is kept for good."""
 
 
-class Journal:
-    """What is kept on disk; one process at a time.
+class Journal(DurableFolder):
+    """What a collector or a shuffler keeps on disk; one process at a time.
 
     Raises:
         EngineError: CEL-R074 another process has the folder, CEL-R075 it cannot be read or written.
@@ -54,82 +48,27 @@ class Journal:
             be made.
     """
 
+    file = FILE
+    tables = _TABLES
+
     def __init__(
         self, folder: str | Path, protocol: Protocol, *, make: bool = True, form: str = FORM
     ) -> None:
-        self.folder = Path(folder)
-        self._form = form
-        place = self.folder / FILE
-        if not make and not place.is_file():
-            raise InputError("CEL-R075.not_a_collector", folder=self.folder, path=str(self.folder))
-        with _translate_errors():
-            _make(self.folder)
-            os.close(os.open(place, os.O_CREAT | os.O_RDWR, 0o600))
-            # Transactions are begun by hand; the collector sees to one thread at a time.
-            self._base = sqlite3.connect(
-                place, isolation_level=None, check_same_thread=False, timeout=0
-            )
-        try:
-            with _translate_errors():
-                self._prepare(protocol)
-        except BaseException:
-            self._base.close()
-            raise
-
-    def _prepare(self, protocol: Protocol) -> None:
-        # EXCLUSIVE before anything is read: the lock is taken now, is kept until the process ends,
-        # however it ends, and no shared memory is needed.
-        for setting in (
-            "locking_mode = EXCLUSIVE",
-            "journal_mode = WAL",
-            "synchronous = FULL",
-            "secure_delete = ON",
-        ):
-            self._base.execute(f"PRAGMA {setting}").fetchall()
-        with self.writing():
-            for statement in _TABLES.strip().split(";\n"):
-                self._base.execute(statement)
-            self._own(protocol)
-            self._days = self._kept_days()
-
-    def _own(self, protocol: Protocol) -> None:
-        found = dict(self._base.execute("SELECT name, value FROM about"))
-        ours = {
-            "form": self._form,
+        about = {
+            "form": form,
             "fingerprint": protocol.fingerprint.hex(),
             "parameters": json.dumps(protocol.parameters(), sort_keys=True),
         }
-        if not found:
-            self._base.executemany("INSERT INTO about VALUES (?, ?)", ours.items())
-        elif found.get("form") != self._form:
-            raise _unavailable(Message("collect.reason.other_version"))
-        elif found["fingerprint"] != ours["fingerprint"]:
-            raise InputError("CEL-R076", folder=self.folder, path=str(self.folder))
+        super().__init__(folder, about, make=make)
 
-    @contextmanager
-    def writing(self) -> Iterator[None]:
-        """All that is written inside is on disk at the end, or nothing of it.
-
-        Raises:
-            EngineError: CEL-R074, CEL-R075 it could not be written.
-        """
-        with _translate_errors():
-            self._base.execute("BEGIN IMMEDIATE")
-            try:
-                yield
-                self._base.execute("COMMIT")
-            except BaseException:
-                if self._base.in_transaction:
-                    self._base.execute("ROLLBACK")
-                with suppress(sqlite3.Error):  # what is known of days is what the disk has
-                    self._days = self._kept_days()
-                raise
+    def _begin(self) -> None:
+        self._days = self._kept_days()
 
     def mark_of(self, name: bytes, day: int = NO_DAY) -> bytes | None:
         """The mark of a batch that was counted, by the hash of its id."""
         if day not in self._days:
             return None
-        with _translate_errors():
+        with translated_errors():
             wanted = f"SELECT mark FROM {_table(day)} WHERE id = ?"  # noqa: S608 - a number
             row = self._base.execute(wanted, (name,)).fetchone()
         return None if row is None else bytes(row[0])
@@ -172,7 +111,7 @@ class Journal:
         """Batches that were counted, by hash of id and mark, in the order of the hashes."""
         if day in self._days:
             wanted = f"SELECT id, mark FROM {_table(day)} ORDER BY id"  # noqa: S608 - a number
-            with _translate_errors():
+            with translated_errors():
                 yield from self._base.execute(wanted)
 
     def keep(self, batch: bytes) -> None:
@@ -195,7 +134,7 @@ class Journal:
 
     def outgoing(self) -> tuple[str, bytes] | None:
         """A batch that is to be sent, with its id; the same one until it is deleted."""
-        with _translate_errors():
+        with translated_errors():
             found = self._base.execute("SELECT id, bytes FROM outgoing ORDER BY id LIMIT 1")
             row: tuple[str, bytes] | None = found.fetchone()
         return row
@@ -204,14 +143,9 @@ class Journal:
         """A batch has arrived."""
         self._base.execute("DELETE FROM outgoing WHERE id = ?", (id,))
 
-    def tidy(self) -> None:
-        """Move all from the write-ahead log to the file, so that the log stays short."""
-        with _translate_errors():
-            self._base.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-
     def snapshot(self) -> bytes | None:
         """The state that was last put away."""
-        with _translate_errors():
+        with translated_errors():
             parts = [
                 part for (part,) in self._base.execute("SELECT bytes FROM snapshot ORDER BY part")
             ]
@@ -219,24 +153,24 @@ class Journal:
 
     def kept(self) -> Iterator[bytes]:
         """The batches since the last snapshot."""
-        with _translate_errors():
+        with translated_errors():
             for (batch,) in self._base.execute("SELECT bytes FROM journal ORDER BY number"):
                 yield batch
 
     def batches(self) -> int:
         """How many batches have a mark."""
         counts = (f"SELECT count(*) FROM {_table(day)}" for day in self._days)  # noqa: S608
-        with _translate_errors():
+        with translated_errors():
             return sum(int(self._base.execute(each).fetchone()[0]) for each in counts)
 
     def sources(self) -> dict[str, int]:
         """How many reports each named source has sent."""
-        with _translate_errors():
+        with translated_errors():
             return dict(self._base.execute("SELECT name, reports FROM sources ORDER BY name"))
 
     def sent_by(self, source: str) -> int:
         """How many reports a source has sent."""
-        with _translate_errors():
+        with translated_errors():
             wanted = "SELECT reports FROM sources WHERE name = ?"
             row = self._base.execute(wanted, (source,)).fetchone()
         return 0 if row is None else int(row[0])
@@ -249,47 +183,6 @@ class Journal:
             (source, reports),
         )
 
-    def close(self) -> None:
-        """Let go of the folder."""
-        self._base.close()
-
 
 def _table(day: int) -> str:
     return f"marks_{int(day)}" if day else "marks"
-
-
-def _make(folder: Path) -> None:
-    if folder.is_dir():
-        return
-    folder.mkdir(mode=0o700)
-    above = os.open(folder.parent, os.O_RDONLY)
-    try:
-        os.fsync(above)  # else the folder itself could be gone after a loss of power
-    finally:
-        os.close(above)
-
-
-@contextmanager
-def _translate_errors() -> Iterator[None]:
-    """Errors of the disk and of SQLite as ours; their words may hold paths, but never reports."""
-    try:
-        yield
-    except sqlite3.Error as error:
-        code: Any = getattr(error, "sqlite_errorcode", None)
-        primary = None if code is None else code & 0xFF
-        if primary in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-            raise EngineError("CEL-R074") from None
-        reasons = {
-            sqlite3.SQLITE_FULL: Message("collect.reason.disk_full"),
-            sqlite3.SQLITE_NOTADB: Message("collect.reason.other_file"),
-            sqlite3.SQLITE_CORRUPT: Message("collect.reason.damaged"),
-            sqlite3.SQLITE_READONLY: Message("collect.reason.read_only"),
-        }
-        unknown = Message("collect.reason.not_usable")
-        raise _unavailable(reasons.get(primary or 0, unknown)) from None
-    except OSError as error:
-        raise _unavailable(reason_of(error)) from None
-
-
-def _unavailable(reason: str) -> EngineError:
-    return EngineError("CEL-R075.unavailable", reason=reason)

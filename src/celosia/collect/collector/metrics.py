@@ -5,6 +5,7 @@ They count batches and reports, and tell nothing of senders or of what reports s
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 
 
@@ -33,10 +34,14 @@ class Metrics:
         <BLANKLINE>
         """
         counters = {f"{each.name}_total": getattr(self, each.name) for each in fields(self)}
-        kinds = [("counter", counters), ("gauge", gauges)]
-        lines = []
-        for kind, figures in kinds:
-            for name, value in figures.items():
-                lines.append(f"# TYPE celosia_collect_{name} {kind}")
-                lines.append(f"celosia_collect_{name} {value}")
-        return "\n".join(lines) + "\n"
+        return prometheus_text(counters, gauges)
+
+
+def prometheus_text(counters: Mapping[str, int], gauges: Mapping[str, int]) -> str:
+    """Figures as Prometheus reads them."""
+    lines = []
+    for kind, figures in (("counter", counters), ("gauge", gauges)):
+        for name, value in figures.items():
+            lines.append(f"# TYPE celosia_collect_{name} {kind}")
+            lines.append(f"celosia_collect_{name} {value}")
+    return "\n".join(lines) + "\n"

@@ -7,13 +7,13 @@ import json
 import logging
 from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Protocol
 
 from fastapi import APIRouter, Depends, FastAPI, Header, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
-from celosia.collect.collector.batches import Batch
+from celosia.collect.collector.batches import Batch, BatchLimits
 from celosia.collect.collector.service import Endpoint
 from celosia.collect.collector.writer import TooBusy
 from celosia.collect.estimates import Estimates, Summary
@@ -49,6 +49,7 @@ STATUSES = {
     "CEL-R087": 500,
     "CEL-R093": 410,
     "CEL-R094": 421,
+    "CEL-R109": 409,
 }
 """Where HTTP has a status of its own; all else that is wrong with a batch is 422. After 429 and 503
 the batch is not counted and may be sent again, with the same id."""
@@ -182,7 +183,7 @@ async def health() -> Response:
 @router.get("/metrics")
 async def metrics(request: Request, endpoint: EndpointDependency) -> Response:
     """Figures for Prometheus; for holders of the token of the monitor."""
-    if not endpoint.access.is_monitor(_token(request)):
+    if not endpoint.access.is_monitor(token_of(request)):
         raise Refusal("CEL-R084")
     writer = endpoint.writer
     text = writer.metrics.text(**writer.waiting, bytes_arriving=endpoint.arriving)
@@ -192,7 +193,7 @@ async def metrics(request: Request, endpoint: EndpointDependency) -> Response:
 @router.get("/state")
 async def state(request: Request, endpoint: EndpointDependency) -> Response:
     """All sums, as `celosia collect merge` reads them; for the curator."""
-    if not endpoint.access.is_curator(_token(request)):
+    if not endpoint.access.is_curator(token_of(request)):
         raise Refusal("CEL-R084")
     found = await asyncio.to_thread(endpoint.collector.state)
     return Response(found, 200, media_type="application/octet-stream")
@@ -212,12 +213,12 @@ async def reports(
     request: Request, endpoint: EndpointDependency, idempotency_key: Annotated[str, Header()]
 ) -> Response:
     """Count a batch: its bytes are the body. It is on disk when this answers."""
-    sender = endpoint.access.sender(_token(request))
+    sender = endpoint.access.sender(token_of(request))
     if sender is None:
         raise Refusal("CEL-R084")
     if len(idempotency_key) < SHORTEST_ID:
         raise Refusal("CEL-R085.short_id", shortest=SHORTEST_ID)
-    data = await _body(request, endpoint)
+    data = await read_body(request, endpoint)
     batch = Batch(data=data, id=idempotency_key, source=sender)
     receipt = await asyncio.wrap_future(endpoint.writer.submit(batch))
     return response_of(success_reply(receipt.as_dict()))
@@ -236,7 +237,7 @@ async def estimates(
     kind: Literal["text", "number"] = "text",
 ) -> Response:
     """How common candidates are, or what is found without; for the curator."""
-    if not endpoint.access.is_curator(_token(request)):
+    if not endpoint.access.is_curator(token_of(request)):
         raise Refusal("CEL-R084")
     try:
         candidates: list[Any] | None = candidate
@@ -258,14 +259,32 @@ async def estimates(
     return response_of(success_reply(found.as_dict(confidence)))
 
 
-def _token(request: Request) -> str:
+def token_of(request: Request) -> str:
+    """The token that a request was sent with, or an empty text."""
     kind, _, text = request.headers.get("authorization", "").partition(" ")
     return text.strip() if kind.lower() == "bearer" else ""
 
 
-async def _body(request: Request, endpoint: Endpoint) -> bytes:
+class Receiving(Protocol):
+    """What an endpoint has room for."""
+
+    arriving: int
+    waiting_bytes: int
+    body_seconds: float
+
+    @property
+    def limits(self) -> BatchLimits:
+        """What one request may weigh."""
+
+    def send_away(self) -> None:
+        """Note that there was no room for a request."""
+
+
+async def read_body(
+    request: Request, endpoint: Receiving, limits: BatchLimits | None = None
+) -> bytes:
     """The body, read as far as it may go and no longer than it may take."""
-    limits = endpoint.store.limits
+    limits = limits or endpoint.limits
     length = request.headers.get("content-length", "0")
     if not length.isdecimal() or len(length) > 18:
         raise Refusal("CEL-R085.length")
@@ -279,7 +298,7 @@ async def _body(request: Request, endpoint: Endpoint) -> bytes:
                 endpoint.arriving += len(part)
                 limits.check_size(size)
                 if endpoint.arriving > endpoint.waiting_bytes:
-                    endpoint.writer.metrics.batches_sent_away += 1
+                    endpoint.send_away()
                     raise TooBusy()  # many slow bodies together must not take all memory either
         return b"".join(parts)
     except TimeoutError:

@@ -13,7 +13,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 from urllib.parse import urlsplit
 
 from celosia.collect.collector.access import Access
@@ -64,6 +64,15 @@ class Endpoint:
             self._writer = self._store = None
 
     @property
+    def limits(self) -> BatchLimits:
+        """What one request may weigh."""
+        return self.store.limits
+
+    def send_away(self) -> None:
+        """Note that there was no room for a request."""
+        self.writer.metrics.batches_sent_away += 1
+
+    @property
     def store(self) -> BatchStore:
         """The collector or shuffler, which is open."""
         assert self._store is not None
@@ -103,13 +112,57 @@ def create_app(
     Raises:
         InputError: CEL-R083 the extra is missing.
     """
-    try:
-        from fastapi import FastAPI
+    endpoint = Endpoint(store, access or Access())
 
-        from celosia.collect.collector.routes import ErrorMiddleware, add_handlers, router
+    def routes() -> object:
+        from celosia.collect.collector.routes import router
+
+        return router
+
+    return web_application(
+        endpoint, routes, title="Celosía: collect", summary="Send private reports.", origins=origins
+    )
+
+
+class Opened(Protocol):
+    """What an endpoint has open while it runs."""
+
+    def open(self) -> None:
+        """Open it, if it is not open."""
+
+    def close(self) -> None:
+        """Let go of it."""
+
+
+def web_application(
+    endpoint: Opened,
+    routes: Callable[[], object],
+    *,
+    title: str,
+    summary: str,
+    origins: Sequence[str] = (),
+) -> FastAPI:
+    """An application that opens an endpoint when it starts, and answers in one form.
+
+    Args:
+        endpoint: what its addresses work on, as `app.state.endpoint`.
+        routes: imports and returns the addresses, which need the extra.
+        title: of its description.
+        summary: of its description.
+        origins: the sites whose pages may send from a browser, such as `https://app.example`.
+
+    Raises:
+        InputError: CEL-R083 the extra is missing.
+    """
+    try:
+        from fastapi import APIRouter, FastAPI
+
+        from celosia.collect.collector.routes import ErrorMiddleware, add_handlers
+
+        router = routes()
+        assert isinstance(router, APIRouter)
     except ImportError as error:
         raise _missing_extra(error.name) from None
-    endpoint = Endpoint(store, access or Access())
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -120,8 +173,8 @@ def create_app(
             await asyncio.to_thread(endpoint.close)
 
     app = FastAPI(
-        title="Celosía: collect",
-        summary="Send private reports.",
+        title=title,
+        summary=summary,
         version="1",
         openapi_url="/v1/openapi.json",
         docs_url=None,
@@ -181,7 +234,7 @@ class Listening:
             import uvicorn  # noqa: F401 - part of an extra
         except ImportError as error:
             raise _missing_extra(error.name) from None
-        if self.certificate is None and not self.plain and not _is_this_machine(self.host):
+        if self.certificate is None and not self.plain and not is_this_machine(self.host):
             raise InputError("CEL-R089", host=self.host)
 
     @property
@@ -249,7 +302,8 @@ def run_endpoint(app: FastAPI, *, listen: Listening, ready: Callable[[], object]
             start_again(sockets)
 
 
-def _is_this_machine(host: str) -> bool:
+def is_this_machine(host: str) -> bool:
+    """Whether a host can only be this machine."""
     try:
         return ipaddress.ip_address(host.strip("[]")).is_loopback
     except ValueError:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from celosia.collect.coins import WHOLE, Coin
 from celosia.collect.count_mean.base import SketchProtocol, SketchServer
-from celosia.collect.protocol import Blanket, Client
+from celosia.collect.protocol import BlanketShares, Client
 from celosia.collect.reports import Packed, check_form, field_at, malformed
 from celosia.collect.state import State
 from celosia.core.numbers import exact
@@ -71,7 +71,7 @@ class CountMean(SketchProtocol):
         return float(Fraction(heads * (WHOLE - heads), (2 * heads - WHOLE) ** 2))
 
     @property
-    def blanket(self) -> Blanket:
+    def blanket(self) -> BlanketShares:
         """As of a unary encoding of columns; values that collide are hidden the better."""
         lie = 1 - Fraction(self.coin.heads, WHOLE)
         return lie, lie**2

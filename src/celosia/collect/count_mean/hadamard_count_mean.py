@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from celosia.collect.coins import Coin
 from celosia.collect.count_mean.base import MOST_WIDTH, SketchProtocol, SketchServer
-from celosia.collect.protocol import Blanket, Client
+from celosia.collect.protocol import BlanketShares, Client
 from celosia.collect.reports import Packed, bits_for, check_form, malformed
 from celosia.collect.state import State
 from celosia.core.errors import InputError
@@ -78,7 +78,7 @@ class HadamardCountMean(SketchProtocol):
         return Coin.truthful(self.epsilon)
 
     @property
-    def blanket(self) -> Blanket:
+    def blanket(self) -> BlanketShares:
         """One of two signs; different columns have the same one at half of the places."""
         return Fraction(1, 2), Fraction(1, 4)
 

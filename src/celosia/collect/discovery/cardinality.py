@@ -22,7 +22,7 @@ import numpy as np
 
 from celosia.collect.oracles.pure import Floats
 from celosia.collect.oracles.unary import OptimisedUnary
-from celosia.collect.protocol import Client, Protocol, Server
+from celosia.collect.protocol import BlanketShares, Client, Protocol, Server
 from celosia.collect.reports import Packed
 from celosia.collect.state import State
 from celosia.core.errors import InputError, QueryRefused
@@ -127,6 +127,11 @@ class PrivateCardinality(Protocol):
     def family(self) -> HashFamily:
         """The hash function."""
         return HashFamily(key=f"{self.key}/values".encode(), rows=1, width=self.buckets)
+
+    @property
+    def blanket(self) -> BlanketShares:
+        """That of the oracle; values of one bucket are hidden the better."""
+        return self.oracle.blanket
 
     @property
     def report_bits(self) -> int:

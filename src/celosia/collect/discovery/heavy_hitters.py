@@ -12,9 +12,10 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.accounting.blankets import Blanket
 from celosia.collect.estimates import Estimates, check_significance
 from celosia.collect.oracles.pure import Floats, fingerprint_of
-from celosia.collect.protocol import Blanket, Client, Protocol, Server
+from celosia.collect.protocol import BlanketShares, Client, Protocol, Server
 from celosia.collect.registry import PROTOCOLS
 from celosia.collect.reports import Packed, check_form, malformed
 from celosia.collect.state import State
@@ -281,7 +282,7 @@ class PrefixTree(Protocol):
         return fingerprint_of(self.parameters() | {"oracle": self.oracles[0].fingerprint.hex()})
 
     @property
-    def blanket(self) -> Blanket | None:
+    def blanket(self) -> BlanketShares | Blanket | None:
         """That of the oracle: the level is chosen whatever the value is."""
         return self.oracles[0].blanket
 

@@ -11,7 +11,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from celosia.accounting.blankets import Blanket, OwnBits
 from celosia.collect import reports
+from celosia.collect.coins import WHOLE
 from celosia.collect.count_mean.base import MOST_HASHES, MOST_WIDTH
 from celosia.collect.count_mean.count_mean import CountMean, CountMeanClient, CountMeanServer
 from celosia.collect.estimates import Estimates
@@ -132,6 +134,12 @@ class FragmentPuzzle(Protocol):
             hashes=self.fragment_hashes,
             width=self.fragment_width,
         )
+
+    @property
+    def blanket(self) -> Blanket | None:
+        """One bit of the text and one of the piece; the position is drawn whatever the text is."""
+        truths = [Fraction(each.coin.heads, WHOLE) for each in (self.words, self.fragments)]
+        return Blanket.of_own_bits([OwnBits(own=each, other=1 - each) for each in truths])
 
     @cached_property
     def spelling(self) -> TextEncoding:

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.accounting.blankets import Blanket
 from celosia.accounting.losses import Loss, PureLoss
-from celosia.collect.coins import Coin
+from celosia.collect.coins import WHOLE, Coin
 from celosia.collect.protocol import Estimated, Protocol, RememberingClient, Server
 from celosia.collect.reports import Packed, bits_for, pack, unpack
 from celosia.core.errors import InputError
@@ -81,6 +82,12 @@ class DBitFlip(Protocol):
     @property
     def loss(self) -> Loss:
         return PureLoss(self.report_epsilon)
+
+    @property
+    def blanket(self) -> Blanket:
+        """Two values differ only in those of their buckets that the device has drawn."""
+        truth = Fraction(self.coin.heads, WHOLE)
+        return Blanket.of_drawn_bits(truth=truth, bits=self.bits, buckets=self.buckets)
 
     @property
     def lasting_epsilon(self) -> float:

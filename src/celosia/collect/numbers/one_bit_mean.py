@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from celosia.collect.coins import Coin
 from celosia.collect.numbers.buckets import numbers_of
-from celosia.collect.protocol import Blanket, Estimated, Protocol, RememberingClient, Server
+from celosia.collect.protocol import BlanketShares, Estimated, Protocol, RememberingClient, Server
 from celosia.collect.reports import Packed, pack, unpack
 from celosia.core.errors import InputError
 from celosia.core.messages import say
@@ -115,7 +115,7 @@ class OneBitMean(Protocol):
         return price
 
     @property
-    def blanket(self) -> Blanket:
+    def blanket(self) -> BlanketShares:
         """One of two bits; values between the ends are mixtures of both."""
         return Fraction(1, 2), Fraction(0)
 

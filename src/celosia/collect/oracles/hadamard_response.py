@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from celosia.collect.coins import WHOLE, Coin
 from celosia.collect.count_mean import _kernels
 from celosia.collect.oracles.pure import DomainProtocol, DomainServer, Floats, set_coin
-from celosia.collect.protocol import Blanket, Client
+from celosia.collect.protocol import BlanketShares, Client
 from celosia.collect.reports import Packed, pack, unpack
 from celosia.core.errors import InputError
 from celosia.core.methods import parameter
@@ -116,7 +116,7 @@ class HadamardResponse(DomainProtocol):
         return 1 << (-(-len(self.values) // self.blocks)).bit_length()
 
     @property
-    def blanket(self) -> Blanket:
+    def blanket(self) -> BlanketShares:
         """Half of one of B blocks; values of other blocks share nothing."""
         both = Fraction(1, 4) if self.blocks == 1 else Fraction(0)
         return Fraction(1, 2 * self.blocks), both

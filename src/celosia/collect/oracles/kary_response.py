@@ -11,7 +11,7 @@ import numpy as np
 
 from celosia.collect.coins import WHOLE, Coin
 from celosia.collect.oracles import pure
-from celosia.collect.protocol import Blanket, Client
+from celosia.collect.protocol import BlanketShares, Client
 from celosia.collect.reports import Packed, bits_for, malformed, pack, unpack
 from celosia.core.randomness import Source
 
@@ -55,7 +55,7 @@ class KaryResponse(pure.DomainProtocol, pure.PureProtocol):
         return pure.Support(own, (1 - own) / (len(self.values) - 1))
 
     @property
-    def blanket(self) -> Blanket:
+    def blanket(self) -> BlanketShares:
         """One of k outcomes, and none is that of two values."""
         return Fraction(1, len(self.values)), Fraction(0)
 

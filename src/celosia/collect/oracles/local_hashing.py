@@ -25,7 +25,7 @@ from celosia.collect.coins import WHOLE, Coin
 from celosia.collect.count_mean import _kernels
 from celosia.collect.oracles import _kernels as _oracle_kernels
 from celosia.collect.oracles import pure
-from celosia.collect.protocol import Blanket, Client, Server
+from celosia.collect.protocol import BlanketShares, Client, Server
 from celosia.collect.reports import Packed, bits_for, malformed, pack, unpack
 from celosia.collect.state import State
 from celosia.core.errors import InputError
@@ -115,7 +115,7 @@ class LocalHashing(pure.PureProtocol):
         return pure.Support(Fraction(self.coin.heads, WHOLE), Fraction(1, self.buckets))
 
     @property
-    def blanket(self) -> Blanket:
+    def blanket(self) -> BlanketShares:
         """One of g buckets; values that collide are hidden the better."""
         return Fraction(1, self.buckets), Fraction(0)
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from celosia.collect.coins import WHOLE, Coin
 from celosia.collect.oracles import pure
 from celosia.collect.oracles._projective import MOST_POINTS, ProjectiveSpace, best_space, is_prime
-from celosia.collect.protocol import Blanket, Client
+from celosia.collect.protocol import BlanketShares, Client
 from celosia.collect.reports import Packed, bits_for, malformed, pack, unpack
 from celosia.core.errors import InputError
 from celosia.core.methods import parameter
@@ -94,7 +94,7 @@ class ProjectiveGeometry(pure.DomainProtocol, pure.PureProtocol):
         return pure.Support(own, self.space.other(own))
 
     @property
-    def blanket(self) -> Blanket:
+    def blanket(self) -> BlanketShares:
         """The points that are orthogonal to one value, and to two."""
         points, q = self.space.points, self.order
         inside = 1 / (1 + self.space.outside)

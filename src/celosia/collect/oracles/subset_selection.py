@@ -15,7 +15,7 @@ from celosia.collect.coins import WHOLE, Coin
 from celosia.collect.count_mean import _kernels
 from celosia.collect.oracles import _kernels as _oracle_kernels
 from celosia.collect.oracles import pure
-from celosia.collect.protocol import Blanket, Client
+from celosia.collect.protocol import BlanketShares, Client
 from celosia.collect.reports import Packed, bits_for, check_form, malformed, pack, unpack
 from celosia.core.errors import InputError
 from celosia.core.methods import parameter
@@ -86,7 +86,7 @@ class SubsetSelection(pure.DomainProtocol, pure.PureProtocol):
         return self._support(self.size)
 
     @property
-    def blanket(self) -> Blanket:
+    def blanket(self) -> BlanketShares:
         """The sets of s of k values that hold one value, and two."""
         k, s = len(self.values), self.size
         return Fraction(s, k), Fraction(s * (s - 1), k * (k - 1))

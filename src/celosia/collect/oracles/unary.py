@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from celosia.collect.coins import WHOLE, Coin
 from celosia.collect.count_mean import _kernels
 from celosia.collect.oracles import pure
-from celosia.collect.protocol import Blanket, Client
+from celosia.collect.protocol import BlanketShares, Client
 from celosia.collect.reports import Packed, check_form
 from celosia.core.numbers import exact
 from celosia.core.randomness import Source
@@ -56,7 +56,7 @@ class _Unary(pure.DomainProtocol, pure.PureProtocol):
         return pure.Support(Fraction(self.one.heads, WHOLE), Fraction(self.zero.heads, WHOLE))
 
     @property
-    def blanket(self) -> Blanket:
+    def blanket(self) -> BlanketShares:
         """All bits as if of other values: the bit of a value is set by chance."""
         return self.support.other, self.support.other**2
 

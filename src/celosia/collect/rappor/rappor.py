@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.accounting.blankets import Blanket, OwnBits
 from celosia.collect.coins import WHOLE
 from celosia.collect.protocol import (
     Estimated,
@@ -150,6 +151,17 @@ class Rappor(Protocol):
         lie = Fraction(self.lies, WHOLE)
         low, high = (Fraction(each, WHOLE) for each in self.heads)
         return low + lie * (high - low), high - lie * (high - low)
+
+    @property
+    def own_bits(self) -> OwnBits:
+        """The bits of a value; the cohort is drawn whatever the value is."""
+        low, high = self.chances
+        return OwnBits(own=high, other=low, count=self.hashes)
+
+    @property
+    def blanket(self) -> Blanket | None:
+        """All bits as if of other values; values that share bits are hidden the better."""
+        return Blanket.of_own_bits([self.own_bits])
 
     @property
     def lasting(self) -> Fraction | None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.accounting.blankets import Blanket
 from celosia.collect.protocol import (
     Estimated,
     Protocol,
@@ -192,6 +193,11 @@ class RapporWords(Protocol):
     def lasting_epsilon(self) -> float:
         both = self.words.lasting_epsilon + self.grams.lasting_epsilon
         return both if both == inf else float(np.nextafter(both, inf))
+
+    @property
+    def blanket(self) -> Blanket | None:
+        """The bits of both parts; the positions are drawn whatever the word is."""
+        return Blanket.of_own_bits([self.words.own_bits, self.grams.own_bits])
 
     @property
     def report_bits(self) -> int:

@@ -1,48 +1,24 @@
-"""The two aggregators: what each does with its shares, and what they publish together.
-
-Files have 21 bytes of head: the mark `CLP1`, what is inside (1 byte), the fingerprint of the task
-(8 bytes) and the number of records (8 bytes, the lowest first). Records of shares are a nonce (16
-bytes), the part for everybody, and the share; records of checks a nonce and a verifier.
-"""
+"""The two aggregators: what each does with its shares, and what they publish together."""
 
 from __future__ import annotations
 
 import hashlib
-import struct
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from math import sqrt
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from celosia.collect.registry import reason_of
 from celosia.collect.secure._keccak import SEED
 from celosia.collect.secure.fields import Vector
-from celosia.collect.secure.prio3 import NONCE, Check, Report
+from celosia.collect.secure.prio3 import Check, Report
+from celosia.collect.secure.records import ROLES, SET, AggregateShare, Role, Share, pack_shares
 from celosia.collect.secure.tasks import SecureTask
 from celosia.core.errors import InputError
 from celosia.core.files import replacing
 from celosia.core.messages import say
 from celosia.core.randomness import Source, System
-
-MARK = b"CLP1"
-_HEAD = struct.Struct("<4sB8sQ")
-Role = Literal["leader", "helper"]
-ROLES: tuple[Role, Role] = ("leader", "helper")
-_SHARES, _CHECKS, _SUMS = 0, 2, 4
-_SET = 16
-"""Bytes that tell sets of reports apart."""
-
-
-@dataclass(frozen=True, slots=True)
-class AggregateShare:
-    """The sum of one aggregator, with its noise; it tells nothing without the other one."""
-
-    reports: int
-    refused: int
-    nonces: bytes
-    """Which reports were added up."""
-    total: bytes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +72,7 @@ class Aggregator:
         self._checks: dict[bytes, Check] = {}
         self._unreadable: set[bytes] = set()
 
-    def check(self, shares: Iterable[tuple[bytes, bytes, bytes]]) -> dict[bytes, bytes]:
+    def check(self, shares: Iterable[Share]) -> dict[bytes, bytes]:
         """Take shares in, and return what the other aggregator must be told of each report.
 
         Args:
@@ -127,22 +103,39 @@ class Aggregator:
         Raises:
             InputError: CEL-R096 too few reports are valid.
         """
-        algorithm, field = self.task.algorithm, self.task.circuit.field
-        total: Vector = [0] * self.task.circuit.outputs
-        valid = []
+        algorithm = self.task.algorithm
+        valid = {}
         for nonce, check in self._checks.items():
             told = theirs.get(nonce, b"")
             pair = (told, check.verifier) if self.number else (check.verifier, told)
             if told and algorithm.decide(check, pair):
-                total = field.add(total, check.output)
-                valid.append(nonce)
-        if len(valid) < self.task.least:
-            raise InputError("CEL-R096.too_few", least=self.task.least)
-        noise = self.task.noise.draw(len(total), System() if rng is None else rng)
-        total = field.add(total, [int(each) % field.modulus for each in noise])
-        nonces = hashlib.blake2b(b"".join(sorted(valid)), digest_size=_SET).digest()
+                valid[nonce] = check.output
         refused = len(self._checks) + len(self._unreadable) - len(valid)
-        return AggregateShare(len(valid), refused, nonces, field.to_bytes(total))
+        return noisy_sum(self.task, valid, refused=refused, rng=rng)
+
+
+def noisy_sum(
+    task: SecureTask, outputs: Mapping[bytes, Vector], *, refused: int, rng: Source | None
+) -> AggregateShare:
+    """The sum of the shares of valid reports, by their nonces, with noise that is drawn now.
+
+    Raises:
+        InputError: CEL-R096 too few reports are valid.
+    """
+    if len(outputs) < task.least:
+        raise InputError("CEL-R096.too_few", least=task.least)
+    field = task.circuit.field
+    total: Vector = [0] * task.circuit.outputs
+    for output in outputs.values():
+        total = field.add(total, output)
+    noise = task.noise.draw(len(total), System() if rng is None else rng)
+    total = field.add(total, [int(each) % field.modulus for each in noise])
+    return AggregateShare(len(outputs), refused, digest_of(outputs), field.to_bytes(total))
+
+
+def digest_of(nonces: Iterable[bytes]) -> bytes:
+    """What tells one set of reports from another."""
+    return hashlib.blake2b(b"".join(sorted(nonces)), digest_size=SET).digest()
 
 
 def combine(task: SecureTask, leader: AggregateShare, helper: AggregateShare) -> SecureResult:
@@ -171,77 +164,24 @@ def write_shares(
 ) -> int:
     """Write one file of shares for each aggregator; how many reports."""
     listed = list(reports)
-    for number, path in enumerate(paths):
-        records = [each.nonce + each.public + each.shares[number] for each in listed]
-        _write(task, _SHARES + number, records, path, overwrite=overwrite)
+    for role, path in zip(ROLES, paths, strict=True):
+        write_file(path, pack_shares(task, role, listed), overwrite=overwrite)
     return len(listed)
 
 
-def read_shares(task: SecureTask, role: Role, path: Path) -> Iterator[tuple[bytes, bytes, bytes]]:
-    """The shares of one aggregator.
+def write_file(path: Path, data: bytes, *, overwrite: bool) -> None:
+    """Write shares, checks or a sum."""
+    with replacing(path, overwrite=overwrite) as draft:
+        draft.write_bytes(data)
+
+
+def read_file(path: Path) -> bytes:
+    """The bytes of a file.
 
     Raises:
-        InputError: CEL-R096 the file is damaged, of another task or role.
+        InputError: CEL-R096 it cannot be read.
     """
-    number = ROLES.index(role)
-    public = NONCE + task.algorithm.public_bytes
-    size = public + task.algorithm.share_bytes(number)
-    for record in _read(task, _SHARES + number, size, path):
-        yield record[:NONCE], record[NONCE:public], record[public:]
-
-
-def write_checks(
-    task: SecureTask, role: Role, checks: dict[bytes, bytes], path: Path, *, overwrite: bool
-) -> None:
-    """Write what the other aggregator must be told."""
-    records = [nonce + verifier for nonce, verifier in checks.items()]
-    _write(task, _CHECKS + ROLES.index(role), records, path, overwrite=overwrite)
-
-
-def read_checks(task: SecureTask, role: Role, path: Path) -> dict[bytes, bytes]:
-    """What the aggregator of a role has told."""
-    size = NONCE + task.algorithm.verifier_bytes
-    records = _read(task, _CHECKS + ROLES.index(role), size, path)
-    return {record[:NONCE]: record[NONCE:] for record in records}
-
-
-def write_sum(
-    task: SecureTask, role: Role, share: AggregateShare, path: Path, *, overwrite: bool
-) -> None:
-    """Write the sum of one aggregator."""
-    record = struct.pack("<QQ", share.reports, share.refused) + share.nonces + share.total
-    _write(task, _SUMS + ROLES.index(role), [record], path, overwrite=overwrite)
-
-
-def read_sum(task: SecureTask, role: Role, path: Path) -> AggregateShare:
-    """The sum of the aggregator of a role."""
-    size = 16 + _SET + task.circuit.outputs * task.circuit.field.size
-    records = _read(task, _SUMS + ROLES.index(role), size, path)
-    if len(records) != 1:
-        raise InputError("CEL-R096.damaged")
-    record = records[0]
-    reports, refused = struct.unpack("<QQ", record[:16])
-    return AggregateShare(reports, refused, record[16 : 16 + _SET], record[16 + _SET :])
-
-
-def _write(
-    task: SecureTask, kind: int, records: list[bytes], path: Path, *, overwrite: bool
-) -> None:
-    head = _HEAD.pack(MARK, kind, task.fingerprint, len(records))
-    with replacing(path, overwrite=overwrite) as draft:
-        draft.write_bytes(head + b"".join(records))
-
-
-def _read(task: SecureTask, kind: int, size: int, path: Path) -> list[bytes]:
     try:
-        data = path.read_bytes()
+        return path.read_bytes()
     except OSError as error:
         raise InputError("CEL-R096.unreadable", path=str(path), reason=reason_of(error)) from None
-    if len(data) < _HEAD.size or data[:4] != MARK:
-        raise InputError("CEL-R096.damaged")
-    _, found, fingerprint, count = _HEAD.unpack(data[: _HEAD.size])
-    if fingerprint != task.fingerprint or found != kind:
-        raise InputError("CEL-R096.other")
-    if len(data) != _HEAD.size + count * size:
-        raise InputError("CEL-R096.damaged")
-    return [data[at : at + size] for at in range(_HEAD.size, len(data), size)]

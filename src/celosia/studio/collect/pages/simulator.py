@@ -277,6 +277,15 @@ def _trust(found: dict[str, Any]) -> None:
         "A shuffler between devices and collector takes away who sent a report, when and in which "
         "order: celosia collect shuffle."
     )
+    quiet(
+        "The shuffler sees addresses and private reports, but no estimates. The collector sees "
+        "shuffled reports, and no addresses, times or order."
+    )
+    quiet(
+        "Two aggregators that do not work together add up counts, sums and histograms with far "
+        "less noise, and neither can read a report alone; both together can read every report: "
+        "celosia collect aggregator."
+    )
 
 
 def _one_device(form: CollectionForm) -> None:
