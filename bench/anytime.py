@@ -71,7 +71,7 @@ def run(
                 label = f"ARX {algorithm.removeprefix('BEST_EFFORT_').lower()}, limit {limit:.0%}"
                 losses[label], spent[label] = theirs.loss, theirs.seconds
     started = process_time()
-    losses["Mondrian"] = publish(frame, schema, KAnonymity(5), method="mondrian").loss
+    losses["Mondrian"] = publish(frame, schema, KAnonymity(5), method="mondrian").solution.loss
     spent["Mondrian"] = process_time() - started
     nodes = Lattice.of(coded).nodes
     return {
