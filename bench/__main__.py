@@ -27,6 +27,7 @@ def main() -> None:
     parser.add_argument(
         "--arx", metavar="CLASSPATH", help="the jars of ARX, where a benchmark races it"
     )
+    parser.add_argument("--table", metavar="PATH", help="a table, where a benchmark takes one")
     parser.add_argument(
         "--suite", metavar="PATH", help="a copy of the W3C's tests, where a benchmark asks them"
     )
@@ -46,6 +47,7 @@ def main() -> None:
         "rows": arguments.rows,
         "memory_rows": arguments.memory_rows,
         "arx": arguments.arx,
+        "table": arguments.table,
         "suite": arguments.suite,
         "private_pgm": arguments.private_pgm,
         "iterations": arguments.iterations,

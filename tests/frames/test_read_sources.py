@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import sqlite3
+import sys
 import traceback
 from contextlib import closing
+from decimal import Decimal
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import polars as pl
+import pyarrow as pa
 import pyreadstat
 import pytest
 
@@ -164,6 +168,49 @@ def test_addresses_are_read_by_sqlalchemy_and_adbc(database: Path, scheme: str) 
     assert caught.value.code == "CEL-F030"
     with pytest.raises(InputError, match="named"):
         frames.read(address)
+
+
+class Postgres:
+    """A driver that answers as that of PostgreSQL: `numeric` is text of an opaque type."""
+
+    Error = ValueError
+
+    def __init__(self, table: pa.Table) -> None:
+        self._table = table
+
+    def connect(self, uri: str) -> Postgres:
+        return self
+
+    def cursor(self) -> Postgres:
+        return self
+
+    def __enter__(self) -> Postgres:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def execute(self, statement: str) -> None:
+        pass
+
+    def fetch_arrow_table(self) -> pa.Table:
+        return self._table
+
+
+@pytest.mark.parametrize("alone", [False, True])
+def test_a_numeric_column_of_postgresql_is_read_by_adbc_with_all_its_digits(
+    monkeypatch: pytest.MonkeyPatch, *, alone: bool
+) -> None:
+    kind = pa.opaque(pa.string(), "numeric", "PostgreSQL")
+    amounts = pa.ExtensionArray.from_storage(kind, pa.array(["12.50", None, "-3.125"]))
+    columns = {"amount": amounts} if alone else {"a": [1, 2, 3], "amount": amounts, "z": [4, 5, 6]}
+    driver = Postgres(pa.table(columns))
+    monkeypatch.setitem(sys.modules, "adbc_driver_fake", ModuleType("adbc_driver_fake"))
+    monkeypatch.setitem(sys.modules, "adbc_driver_fake.dbapi", driver)
+    found = frames.read("adbc+fake:x", query="people")
+    assert found.columns == list(columns)
+    assert found["amount"].to_list() == [Decimal("12.500"), None, Decimal("-3.125")]
+    assert found["amount"].dtype.is_numeric()
 
 
 @pytest.mark.parametrize(

@@ -97,6 +97,14 @@ def test_what_was_not_compared_neither_counts_nor_matches() -> None:
     assert (found.checked, found.matched, found.is_reproduced) == (2, 2, True)
     assert [row["matches"] for row in found.as_dict()["rows"]] == [True, True, None, None]
     assert str(absent) == "3+3, sum: not compared (nobody is there to add)"
+    assert found.unchecked_runs == ("3+3",)
+    assert str(found) == "2 of 2 cells match; 1 run not checked"
+
+
+def test_a_study_in_which_nothing_was_compared_is_not_reproduced() -> None:
+    found = Findings("sums", (Row("3+3", "sum", None, None, not_run="nobody is there to add"),))
+    assert not found.is_reproduced
+    assert not Findings("sums", ()).is_reproduced
 
 
 def test_a_corrected_cell_keeps_what_was_printed_and_is_compared_with_the_right_number() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from celosia.core.progress import Progress, Step, silent
-from celosia.core.report import Block, Figure, Heading
+from celosia.core.report import Block, Figure, Heading, KeyFigures
 from celosia.lab import Findings, Row, Study, document
 from celosia.lab.tables.figures import GROUPS, sweeps
 from celosia.lab.tables.runs import runs
@@ -29,6 +29,14 @@ def test_a_report_shows_both_values_of_every_cell() -> None:
     assert "1+1: 1 of 1" in text
     assert "differ" not in text
     assert "<script" not in text
+
+
+def test_a_run_that_was_not_checked_does_not_count_as_matching() -> None:
+    absent = Row("adult", "package", None, None, not_run="not installed")
+    page = document(study(), Findings("sums", (RIGHT, absent)))
+    [figures] = [block for block in page.blocks if isinstance(block, KeyFigures)]
+    assert [(each.value, each.note) for each in figures.items[:2]] == [("1", "of 1")] * 2
+    assert "1 run was not checked, and does not count as matching: adult." in page.html()
 
 
 def test_a_report_names_what_differs() -> None:

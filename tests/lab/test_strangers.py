@@ -29,6 +29,9 @@ def test_every_table_is_here_and_released_safely(monkeypatch: pytest.MonkeyPatch
     released = {row.run for row in found.rows if row.cell == "Smallest class" and row.matches}
     assert released == set(strangers.STRANGERS)
     assert len(released) == 10
+    assert found.unchecked_runs == ()
+    judged = {(row.run, row.cell) for row in found.rows if row.kind == "judgement"}
+    assert {("adult", "age"), ("irises", "target"), ("convicts", "c_case_number")} <= judged
     assert all(row.published is None for row in found.rows)
 
 
@@ -51,4 +54,18 @@ def test_a_package_that_is_absent_is_named(monkeypatch: pytest.MonkeyPatch) -> N
     assert row.matches is None
     assert row.not_run == "no_such_package is not installed, or without this table"
     found = Findings("tables/strangers", (row,))
-    assert (found.checked, found.matched) == (0, 0)
+    assert (found.checked, found.matched, found.is_reproduced) == (0, 0, False)
+    assert found.unchecked_runs == ("toy",)
+
+
+def test_a_role_more_careful_than_an_officers_is_shown_beside_it() -> None:
+    table = pl.DataFrame({"age": [30, 40] * 30})
+    stranger = strangers.Stranger(
+        package="none", read=lambda folder: table, roles={"age": "insensitive"}
+    )
+    row = next(strangers._figures("toy", stranger, table))
+    assert (row.cell, row.expected, row.computed) == ("age", "insensitive", "quasi-identifier")
+    assert (row.matches, row.not_run) == (
+        None,
+        "the suggested role is more careful than an officer's",
+    )

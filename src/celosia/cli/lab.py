@@ -112,7 +112,7 @@ def _show(findings: Findings) -> None:
         say("cli.lab.published_cells_computed_again"),
         console.columns("run", "cells", "match"),
         [
-            [name, str(sum(row.matches is not None for row in rows)), str(sum(map(_right, rows)))]
+            [name, str(sum(row.matches is not None for row in rows)), _matched(rows)]
             for name, rows in findings.by_run().items()
         ],
     )
@@ -126,8 +126,11 @@ def _show(findings: Findings) -> None:
     console.show(str(findings), strong=True)
 
 
-def _right(row: Row) -> bool:
-    return row.matches is True
+def _matched(rows: Sequence[Row]) -> str:
+    """How many cells match; of a run in which nothing was compared, that it was not checked."""
+    if all(row.matches is None for row in rows):
+        return say("cli.lab.not_checked")
+    return str(sum(row.matches is True for row in rows))
 
 
 def _show_rows(title: str, rows: Sequence[Row]) -> None:

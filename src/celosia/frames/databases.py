@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from decimal import Decimal
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -149,10 +150,29 @@ def _by_adbc(written: str, statement: str) -> pl.DataFrame:
             connection.cursor() as cursor,
         ):
             cursor.execute(statement)
-            return as_frame(cursor.fetch_arrow_table())
+            return _from_adbc(cursor.fetch_arrow_table())
     except module.Error as error:
         failed = type(error).__name__
     raise InputError("CEL-F030.query", reason=failed)
+
+
+def _from_adbc(table: Any) -> pl.DataFrame:
+    """An Arrow table as a frame, with all digits of PostgreSQL's `numeric`.
+
+    Its driver gives such numbers as text, of an opaque type that only says what they are.
+    """
+    kinds = {field.name: getattr(field.type, "type_name", None) for field in table.schema}
+    texts = [name for name, kind in kinds.items() if kind == "numeric"]
+    if not texts or len(kinds) < table.num_columns:  # a name that stands there twice is refused
+        return as_frame(table)
+    numbers = {
+        name: [None if text is None else Decimal(text) for text in table[name].to_pylist()]
+        for name in texts
+    }
+    parts = [as_frame(numbers)]
+    if len(texts) < len(kinds):
+        parts.append(as_frame(table.drop_columns(texts)))
+    return pl.concat(parts, how="horizontal").select(*kinds)
 
 
 def _frame(names: list[str], rows: list[Sequence[object]]) -> pl.DataFrame:

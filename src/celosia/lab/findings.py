@@ -181,9 +181,15 @@ class Findings(PlainValues):
         return sum(row.matches is True for row in self.rows)
 
     @property
+    def unchecked_runs(self) -> tuple[str, ...]:
+        """The runs without a compared cell: their package or data is not here, for example."""
+        runs = self.by_run().items()
+        return tuple(name for name, rows in runs if all(row.matches is None for row in rows))
+
+    @property
     def is_reproduced(self) -> bool:
-        """Whether all cells agree."""
-        return self.matched == self.checked
+        """Whether all compared cells agree, and there are some."""
+        return 0 < self.matched == self.checked
 
     def by_run(self) -> dict[str, tuple[Row, ...]]:
         """The cells of each run."""
@@ -217,4 +223,7 @@ class Findings(PlainValues):
         )
 
     def __str__(self) -> str:
-        return say("lab.report.matched", matched=self.matched, checked=self.checked)
+        line = say("lab.report.matched", matched=self.matched, checked=self.checked)
+        if not self.unchecked_runs:
+            return line
+        return f"{line}; {say('lab.report.unchecked', runs=len(self.unchecked_runs))}"

@@ -18,6 +18,7 @@ def document(study: Study, findings: Findings, *, progress: Progress = silent) -
     """
     blocks = [
         *_summary(study, findings),
+        *_unchecked(findings),
         *_differences(findings),
         *_wrong(findings),
         *study.figures(findings, progress),
@@ -28,7 +29,8 @@ def document(study: Study, findings: Findings, *, progress: Progress = silent) -
 
 def _summary(study: Study, findings: Findings) -> list[report.Block]:
     runs = findings.by_run()
-    whole = sum(not any(row.differs for row in rows) for rows in runs.values())
+    checked = [runs[name] for name in runs if name not in findings.unchecked_runs]
+    whole = sum(not any(row.differs for row in rows) for rows in checked)
     return [
         report.Heading(say("lab.report.in_short")),
         report.KeyFigures(
@@ -41,7 +43,7 @@ def _summary(study: Study, findings: Findings) -> list[report.Block]:
                 report.KeyFigure(
                     say("lab.report.runs_match"),
                     f"{whole:,}",
-                    say("lab.report.of", total=len(runs)),
+                    say("lab.report.of", total=len(checked)),
                 ),
                 report.KeyFigure(
                     say("lab.report.printed_cells"),
@@ -58,6 +60,15 @@ def _summary(study: Study, findings: Findings) -> list[report.Block]:
             ]
         ),
     ]
+
+
+def _unchecked(findings: Findings) -> list[report.Block]:
+    """The runs that were not checked: they are no matches."""
+    names = findings.unchecked_runs
+    if not names:
+        return []
+    text = say("lab.report.not_checked", runs=len(names), names=", ".join(names))
+    return [report.Notice(text, tone="warning")]
 
 
 def _differences(findings: Findings) -> list[report.Block]:

@@ -75,6 +75,18 @@ def measures(rows: Iterable[dict[str, Any]]) -> list[Measure]:
     ]
 
 
+def unchecked_runs(rows: Iterable[dict[str, Any]]) -> list[str]:
+    """The runs in which nothing was compared: they do not count as matching.
+
+    >>> unchecked_runs([{"run": "here", "matches": True}, {"run": "absent", "matches": None}])
+    ['absent']
+    """
+    checked: dict[str, bool] = {}
+    for row in rows:
+        checked[row["run"]] = checked.get(row["run"], False) or row["matches"] is not None
+    return [run for run, is_checked in checked.items() if not is_checked]
+
+
 def _stated(row: dict[str, Any]) -> Any:
     return row["published"] if row["expected"] is None else row["expected"]
 

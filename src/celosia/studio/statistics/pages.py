@@ -24,12 +24,13 @@ from celosia.studio.statistics.model import (
     measures,
     shipped,
     shown,
+    unchecked_runs,
 )
 from celosia.studio.widgets import chart
 from celosia.studio.widgets.code import show_code
 from celosia.studio.widgets.job_progress import start
 from celosia.studio.widgets.table import key_figures, show_table
-from celosia.studio.widgets.text import heading, lead, main_heading, quiet
+from celosia.studio.widgets.text import heading, lead, main_heading, notice, quiet
 from celosia.studio.worker import task
 
 NAMES = {
@@ -196,6 +197,10 @@ def _results(found: dict[str, Any], chosen: str) -> None:
             figure("Proved wrong", number(wrong), "published numbers, each with the reason"),
         ]
     )
+    absent = unchecked_runs(found["rows"])
+    if absent:
+        names = ", ".join(shown(run) for run in absent)
+        notice("Not checked, and not counted as matching: {runs}.", runs=names)
     all_measures = measures(found["rows"])
     drawn = [each for each in all_measures if each.is_number and len(each.runs) > 1]
     if drawn:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,8 @@ from tests.tables.masking.microaggregation.plain_groups import as_groups, error,
 from celosia.core.errors import Cancelled, InputError
 from celosia.core.progress import Step
 from celosia.tables.masking.microaggregation import (
+    _kernels,
+    _plain_kernels,
     information_loss,
     mdav_groups,
     multivariate,
@@ -25,6 +27,18 @@ from celosia.tables.masking.microaggregation import (
 from celosia.tables.masking.microaggregation.scale import on_grid
 
 Case = tuple[int, int, int, int]
+
+
+choose = _plain_kernels.kernels_for
+
+
+@pytest.fixture(autouse=True, scope="module")
+def compiled() -> Iterator[None]:
+    """Small tables would do without the kernels that are tried here."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_plain_kernels, "kernels_for", lambda name, matrix, k: _kernels)
+        yield
+
 
 tables = st.tuples(
     st.integers(2, 5), st.integers(1, 4), st.integers(5, 60), st.integers(0, 2**32 - 1)
@@ -91,6 +105,43 @@ def test_variable_groups_are_those_of_the_plain_algorithm(case: Case, gamma: flo
         for label, rows in enumerate(groups):
             found = np.flatnonzero(labels == label).tolist()
             assert [row for row in found if row not in rest] == rows
+
+
+@given(tables, st.sampled_from([2, 3, 50]), st.sampled_from([0.0, 0.2, 1.1, 5.0]))
+@settings(max_examples=60, deadline=None)
+def test_kernels_as_they_are_written_group_alike(case: Case, values: int, gamma: float) -> None:
+    k, width, size, seed = case
+    grid = on_grid(small_table(width, size, seed, values))
+    labels = np.full(size, -1, dtype=np.int64)
+    made = _plain_kernels.mdav(grid, k, 0, labels)
+    assert as_groups(labels) == mdav(grid.tolist(), k)
+    assert made == labels.max() + 1
+    until = size // 2
+    some, all_of_it = np.full(size, -1, dtype=np.int64), labels
+    done = _plain_kernels.mdav(grid, k, until, some)
+    assert (some == np.where(some < 0, -1, all_of_it)).all()
+    assert done == some.max() + 1
+    if size >= k:
+        labels = np.full(size, -1, dtype=np.int64)
+        _plain_kernels.variable(grid, k, gamma, labels)
+        groups, rest = variable_mdav(grid.tolist(), k, gamma)
+        assert as_groups(labels) == groups
+        assert np.flatnonzero(labels < 0).tolist() == rest
+
+
+def test_a_small_table_never_waits_for_kernels_and_a_larger_one_not_at_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    uses = iter([True, False])
+    monkeypatch.setattr(_plain_kernels, "_is_first_use", lambda name: next(uses))
+    monkeypatch.setattr(_plain_kernels, "is_compiled", lambda kernel: False)
+    small, larger, large = (np.empty((rows, 2)) for rows in (10_000, 30_000, 60_000))
+    assert choose("mdav", small, 5) is _plain_kernels
+    assert choose("mdav", larger, 5) is _plain_kernels
+    assert choose("mdav", larger, 5) is _kernels
+    assert choose("mdav", large, 5) is _kernels
+    monkeypatch.setattr(_plain_kernels, "is_compiled", lambda kernel: True)
+    assert choose("mdav", small, 5) is _kernels
 
 
 def test_variable_groups_follow_clusters_that_fixed_ones_cut() -> None:

@@ -90,15 +90,13 @@ def v_mdav_groups(
     Reference: Solanas and Martinez-Balleste 2006, V-MDAV: a multivariate microaggregation with
     variable group size.
     """
-    from celosia.tables.masking.microaggregation._kernels import (
-        variable,
-    )
+    from celosia.tables.masking.microaggregation._plain_kernels import kernels_for
 
     table = check_matrix(matrix, k)
     gamma = check_gamma(gamma)
     grid = on_grid(standard_scores(table) if standardise else table)
     labels = np.full(len(grid), -1, dtype=np.int64)
-    groups = variable(grid, k, gamma, labels)
+    groups = kernels_for("variable", grid, k).variable(grid, k, gamma, labels)
     rest = np.flatnonzero(labels < 0)
     if rest.size:
         means = group_means(grid[labels >= 0], labels[labels >= 0])
@@ -149,10 +147,9 @@ def check_gamma(gamma: float) -> float:
 
 def _staged(grid: NDArray[np.float64], k: int, progress: Progress) -> NDArray[np.int64]:
     """MDAV in stages: the records that are left are laid out anew, in their order."""
-    from celosia.tables.masking.microaggregation._kernels import (
-        mdav,
-    )
+    from celosia.tables.masking.microaggregation._plain_kernels import kernels_for
 
+    mdav = kernels_for("mdav", grid, k).mdav
     labels = np.full(len(grid), -1, dtype=np.int64)
     rows = np.arange(len(grid))
     groups = 0
