@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
@@ -52,14 +53,18 @@ def publish(
         progress: called as the work proceeds; may raise `Cancelled`.
 
     Raises:
-        InputError: the log or a parameter is wrong; CEL-U023 methods that do not go together.
+        InputError: the log or a parameter is wrong; CEL-U015 columns of plain hashes would be
+            published; CEL-U023 methods that do not go together.
         PrivacyError: a method cannot keep its promise on this log.
     """
     rng = System() if rng is None else rng
     log = data if isinstance(data, Log) else read(data, declare)
     chosen = ordered(methods)
+    hashes = HashColumns(log.declaration)
+    hashes.add(log.frame)
+    hashed = hashes.columns()
     now, outcomes = _applied(log, chosen, rng, progress)
-    notes = log_notes(log.declaration, _largest_share(log), hash_columns(log))
+    notes = log_notes(log.declaration, _largest_share(log), hashed)
     for note in notes:
         warnings.warn(note, PrivacyWarning, stacklevel=2)
     measured = log_account(log, now, rng=rng, progress=progress) if assess else LogAccount()
@@ -132,15 +137,43 @@ def _largest_share(log: Log) -> float:
     return float(np.bincount(log.people).max() / log.records)
 
 
-def hash_columns(log: Log) -> list[str]:
-    """The columns that are kept as they are and hold nothing but what looks like plain hashes."""
-    found = []
-    for name in log.declaration.keep:
-        values = log.frame.get_column(name).drop_nulls()
-        is_text = values.dtype == pl.String and len(values) > 0
-        if is_text and values.str.contains(r"(?i)^(?:[0-9a-f]{2}){16,64}$").all():
-            found.append(name)
-    return found
+_HASH = re.compile(
+    r"^(?:(?:[0-9a-fA-F]{2}){16,64}"
+    r"|[A-Za-z0-9+/_-]{22}==|[A-Za-z0-9+/_-]{27}=|[A-Za-z0-9+/_-]{43}=|[A-Za-z0-9+/_-]{86}==)$"
+)
+"""Sixteen bytes and more in hexadecimal digits, or the length of a hash in base64."""
+
+
+class HashColumns:
+    """Which columns are kept as they are and hold nothing but what looks like plain hashes."""
+
+    def __init__(self, declaration: LogDeclaration) -> None:
+        self.declaration = declaration
+        self.found: dict[str, bool] = {}
+        self.first = 0
+        self.rows = 0
+
+    def add(self, frame: pl.DataFrame) -> None:
+        """Look at a block of records."""
+        for name in self.declaration.keep:
+            values = frame.get_column(name)
+            if values.dtype == pl.String and values.null_count() < len(values):
+                is_hash = values.str.contains(_HASH.pattern)
+                self.found[name] = self.found.get(name, True) and bool(is_hash.all())
+                if not self.first:
+                    self.first = self.rows + 1 + (values.is_not_null().arg_max() or 0)
+        self.rows += frame.height
+
+    def columns(self) -> list[str]:
+        """The columns.
+
+        Raises:
+            InputError: CEL-U015 there are some, and the declaration does not say that they stay.
+        """
+        names = [name for name, is_hash in self.found.items() if is_hash]
+        if names and self.declaration.hashes == "refuse":
+            raise InputError("CEL-U015", count=len(names), columns=names, row=self.first)
+        return names
 
 
 def log_notes(

@@ -18,6 +18,7 @@ from celosia.cli.text.options import (
     FactsFile,
     FindingsFile,
     Seed,
+    declared,
     show_found,
 )
 from celosia.core.messages import say
@@ -193,6 +194,11 @@ def publish(
     findings: FindingsFile = None,
     facts: FactsFile = None,
     engine: EngineName = None,
+    other_languages: Annotated[
+        Literal["refuse", "publish"] | None,
+        "Whether documents in neither English nor Spanish are refused, or published although names "
+        "and dates in them are missed. Default: as declared, else refuse.",
+    ] = None,
     models: Annotated[
         list[str] | None,
         typer.Option(
@@ -266,7 +272,8 @@ def publish(
     known = None if key is None or new_key else Key.load(key)
     with outputs.working() as progress:
         recogniser = None if engine is None else engine_from_text(engine)
-        reading = texts.read(documents, declare, progress=progress)
+        declaration = declared(declare, other_languages)
+        reading = texts.read(documents, declaration, progress=progress)
         found = (
             texts.find(reading, facts=facts, engine=recogniser, progress=progress)
             if findings is None

@@ -69,8 +69,9 @@ class KAnonymity(Model):
         return self.per == "person"
 
     def promise(self) -> str:
-        by = "_by_person" if self.per == "person" else ""
-        return Message(f"models.k_anonymity.promise{by}", k=self.k)
+        if self.per == "person":
+            return Message("models.k_anonymity.promise_by_person", k=self.k)
+        return Message("models.k_anonymity.promise", k=self.k)
 
     def protects(self) -> str:
         return Message("models.k_anonymity.protects", k=self.k)
