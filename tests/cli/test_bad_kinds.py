@@ -277,7 +277,7 @@ TEXTS: dict[str, tuple[Files, str]] = {
     ),
     "zip bomb CEL-N003": (note("a.docx", bomb()), FIND),
     "another language CEL-N006": (note(content=FRENCH), SAFE),
-    "another alphabet CEL-N006": (note(content="\u043f\u0430\u0446 " * 12), SAFE),
+    "another alphabet CEL-N006": (note(content="\u043f\u0430\u0446 " * 30), SAFE),
     "image CEL-N002": (note("a.jpg", b"\xff\xd8\xff"), FIND),
     "deep JSON CEL-N003": (note("a.json", "[" * 150 + "]" * 150), FIND),
     "twice a key CEL-N003": (note("a.json", '{"a": 1, "a": 2}'), FIND),
