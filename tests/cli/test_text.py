@@ -81,7 +81,7 @@ def test_found_texts_are_written_after_a_question_alone(run: Run, tmp_path: Path
     (tmp_path / "text.toml").write_text("[text]\nlanguage = 'en'\n", "utf-8")
     command = ("text", "find", str(tmp_path / "note.txt"), "--with-text")
     out = tmp_path / "found.csv"
-    assert run(*command, "-o", str(out)).code == 1  # nobody answers
+    assert run(*command, "-o", str(out)).code != 0  # nobody answers
     assert not out.exists()
     assert run(*command, "--yes", "-o", str(out)).code == 0
     assert "Gil" in out.read_text("utf-8")

@@ -79,7 +79,7 @@ class LogDeclaration:
     """Whether a log is refused that has lines of broken bytes, records without a person or a text,
     or addresses and times that cannot be read; dropped records and emptied values are counted."""
     hashes: KeptHashes = "refuse"
-    """Whether a log is refused whose columns in `keep` look like plain hashes: these are undone."""
+    """Whether a log is refused of which a column in `keep` has mostly plain hashes, soon undone."""
     hierarchy: str | None = None
     """A file with the hierarchy of the items."""
     sensitive: tuple[str, ...] = ()

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import re
 import warnings
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -60,7 +60,7 @@ def publish(
     rng = System() if rng is None else rng
     log = data if isinstance(data, Log) else read(data, declare)
     chosen = ordered(methods)
-    hashes = HashColumns(log.declaration)
+    hashes = KeptHashColumns(log.declaration)
     hashes.add(log.frame)
     hashed = hashes.columns()
     now, outcomes = _applied(log, chosen, rng, progress)
@@ -137,31 +137,37 @@ def _largest_share(log: Log) -> float:
     return float(np.bincount(log.people).max() / log.records)
 
 
-_HASH = re.compile(
+_HASH = (
     r"^(?:(?:[0-9a-fA-F]{2}){16,64}"
     r"|[A-Za-z0-9+/_-]{22}==|[A-Za-z0-9+/_-]{27}=|[A-Za-z0-9+/_-]{43}=|[A-Za-z0-9+/_-]{86}==)$"
 )
 """Sixteen bytes and more in hexadecimal digits, or the length of a hash in base64."""
 
 
-class HashColumns:
-    """Which columns are kept as they are and hold nothing but what looks like plain hashes."""
+class KeptHashColumns:
+    """Which columns are kept as they are and hold mostly what looks like plain hashes.
+
+    Mostly, because a sign for a missing value stands among them.
+    """
 
     def __init__(self, declaration: LogDeclaration) -> None:
         self.declaration = declaration
-        self.found: dict[str, bool] = {}
-        self.first = 0
+        self.given: Counter[str] = Counter()
+        self.hashes: Counter[str] = Counter()
+        self.firsts: dict[str, int] = {}
         self.rows = 0
 
     def add(self, frame: pl.DataFrame) -> None:
         """Look at a block of records."""
         for name in self.declaration.keep:
             values = frame.get_column(name)
-            if values.dtype == pl.String and values.null_count() < len(values):
-                is_hash = values.str.contains(_HASH.pattern)
-                self.found[name] = self.found.get(name, True) and bool(is_hash.all())
-                if not self.first:
-                    self.first = self.rows + 1 + (values.is_not_null().arg_max() or 0)
+            if values.dtype == pl.String:
+                values = values.fill_null("").str.strip_chars()
+                is_hash = values.str.contains(_HASH)
+                self.given[name] += int((values != "").sum())
+                self.hashes[name] += int(is_hash.sum())
+                if name not in self.firsts and is_hash.any():
+                    self.firsts[name] = self.rows + 1 + (is_hash.arg_max() or 0)
         self.rows += frame.height
 
     def columns(self) -> list[str]:
@@ -170,9 +176,10 @@ class HashColumns:
         Raises:
             InputError: CEL-U015 there are some, and the declaration does not say that they stay.
         """
-        names = [name for name, is_hash in self.found.items() if is_hash]
+        names = [name for name, count in self.hashes.items() if count * 2 > self.given[name]]
         if names and self.declaration.hashes == "refuse":
-            raise InputError("CEL-U015", count=len(names), columns=names, row=self.first)
+            row = min(self.firsts[name] for name in names)
+            raise InputError("CEL-U015", count=len(names), columns=names, row=row)
         return names
 
 

@@ -38,7 +38,7 @@ from celosia.logs.readers import declaration_of, layout_of, text_columns
 from celosia.logs.records.identifiers import holds_identifier
 from celosia.logs.records.user_threshold import UserThreshold
 from celosia.logs.release import LogFileRelease, MethodOutcome
-from celosia.logs.run import HashColumns, log_guarantee, log_notes, ordered
+from celosia.logs.run import KeptHashColumns, log_guarantee, log_notes, ordered
 
 BLOCK = 1 << 24
 """Bytes of an access log that are read at a time."""
@@ -181,7 +181,7 @@ class _Work:
             persons=threshold.k if threshold else 1, agent_persons=fields.agent_people
         )
         self.lines, self.records, self.values = Damage(), Damage(), Damage()
-        self.hashes = HashColumns(declaration)
+        self.hashes = KeptHashColumns(declaration)
         self.waiting: list[Path] = []
         self.kept = self.columns = 0
         self.texts: tuple[str, ...] = ()

@@ -135,7 +135,7 @@ _OTHERS = word_set(
 Writing = Literal["plain", "mixed", "other", "unknown"]
 
 _LEAST_WORDS, _LEAST_LETTERS, _LEAST_FOREIGN = 20, 40, 3
-_LETTERS = re.compile(r"[^\W\d_]")
+_NOT_LATIN = re.compile("[\u0250-\u1dff\u1f00-\U0010ffff]")
 
 
 def writing_of(text: str) -> Writing:
@@ -150,10 +150,10 @@ def writing_of(text: str) -> Writing:
     'other'
     """
     text = text[:20_000]
-    if not text.isascii():
-        letters = _LETTERS.findall(text)
-        foreign = sum(letter > "\u024f" and not "\u1e00" <= letter < "\u1f00" for letter in letters)
-        if len(letters) >= _LEAST_LETTERS and foreign * 2 > len(letters):
+    foreign = 0 if text.isascii() else sum(map(str.isalpha, _NOT_LATIN.findall(text)))
+    if foreign * 2 > _LEAST_LETTERS:
+        letters = sum(map(str.isalpha, text))
+        if letters >= _LEAST_LETTERS and foreign * 2 > letters:
             return "other"
     words = [folded(word) for word in text.split()]
     if len(words) < _LEAST_WORDS:
