@@ -97,7 +97,8 @@ def test_further_points_of_a_second_are_dropped_where_that_is_allowed(tmp_path: 
 
     points = tmp_path / "up.csv"
     brought = Brought(file="up.csv", shown="up.csv")
-    rows = "person,time,latitude,longitude\np0,1,40.1,-3.9\np1,1,40.1,-3.9\np0,1,40.1,-3.9\n"
+    rows = "person,time,latitude,longitude\np0,1,40.05,-3.95\np1,1,40.15,-3.85\n"
+    rows += "p0,1,40.1,-3.9\n"
     points.write_text(rows, "utf-8")
     quiet = JobProgress(lambda event: None)
     with pytest.raises(InputError) as caught:

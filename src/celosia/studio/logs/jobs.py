@@ -266,7 +266,8 @@ def release_keys(
     progress(Step("Reading the file", 0))
     state = work.load("logs") or {}
     path = work.path(state["file"])
-    data = (read_sets if state["kind"] == "sets" else read)(path, work.path("log.toml"))
+    known = work.path("log.toml")
+    data = read_sets(path, known) if state["kind"] == "sets" else read(path, known)
     given = dict(choice["parameters"])
     with budget_of(work, budget, dataset="log", unit="person") as paid:
         if choice["method"] == "itemsets":
