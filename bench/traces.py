@@ -9,10 +9,10 @@ environment of its own:
 Without it the worst case is compared with its definition in plain Python only. Both sides get the
 same cells, one row for each person and cell, of `PEER_PEOPLE` people; their risks are compared at
 5 km too, where they are below 1. The peer tries every pair of cells of a person against every
-other person, so that its time grows with the square of the people and faster: at 100 people it
-takes minutes. The noise is compared with NumPy's floats in polar coordinates, which are no exact noise
-but a limit that is hard to beat; the rest has a time and a bar. Times are of the processor, not of
-the clock. `--rows 13400000` is the city of 100,000 people, which has a bar of its own.
+other person: at 100 people it takes minutes. The noise is compared with NumPy's floats in polar
+coordinates, which are no exact noise but a limit that is hard to beat; the rest has a time and a
+bar. Times are of the processor, not of the clock. `--rows 13400000` is the city of 100,000 people,
+which has a bar of its own.
 """
 
 from __future__ import annotations

@@ -123,7 +123,8 @@ def _activity(people: int, rng: np.random.Generator) -> NDArray[np.int64]:
     level = rng.permutation((np.arange(people) + rng.random(people)) / people)
     activity = np.minimum(np.exp(2.6 + 1.1 * ndtri(level)) + 1, 2_000)
     activity[rng.random(people) < _POWER_USERS] *= _POWER
-    return np.rint(activity).astype(np.int64)
+    found: NDArray[np.int64] = np.rint(activity).astype(np.int64)
+    return found
 
 
 def search_records(rows: int | None = None, *, seed: int = SEED) -> pl.DataFrame:
