@@ -7,10 +7,12 @@ environment of its own:
     SCIKIT_MOBILITY_PYTHON=peer/bin/python python -m bench traces
 
 Without it the worst case is compared with its definition in plain Python only. Both sides get the
-same cells, one row for each person and cell; their risks are compared at 5 km too, where they are
-below 1. The noise is compared with NumPy's floats in polar coordinates, which are no exact noise
-but a limit that is hard to beat; the rest has a time and a bar. Times are of the processor, not of
-the clock. `--rows 13400000` is the city of 100,000 people, which has a bar of its own.
+same cells, one row for each person and cell, of `PEER_PEOPLE` people; their risks are compared at
+5 km too, where they are below 1. The peer tries every pair of cells of a person against every
+other person: at 100 people it takes minutes. The noise is compared with NumPy's floats in polar
+coordinates, which are no exact noise but a limit that is hard to beat; the rest has a time and a
+bar. Times are of the processor, not of the clock. `--rows 13400000` is the city of 100,000 people,
+which has a bar of its own.
 """
 
 from __future__ import annotations
@@ -38,6 +40,7 @@ from celosia.traces.points import sorted_traces
 from celosia.traces.samples import segmented
 
 RESOLUTIONS = ((200, 1), (1000, 1), (1000, 6), (2000, 6), (5000, 24))
+PEER_PEOPLE = int(os.environ.get("PEER_PEOPLE", "100"))
 DAY_TRACES, SAMPLES = 10_000, 48
 
 
@@ -93,14 +96,14 @@ def _scikit_mobility(ratios: dict[str, float]) -> dict[str, Any]:
     """The peer's seconds, and how far its risks are from ours; nothing without its Python."""
     python = os.environ.get("SCIKIT_MOBILITY_PYTHON")
     if python is None:
-        return {"not compared": "SCIKIT_MOBILITY_PYTHON names no Python with it"}
+        return {"not found": "SCIKIT_MOBILITY_PYTHON names no Python with it: nothing is compared"}
     found: dict[str, Any] = {}
-    traces = city(100, 14).traces
+    traces = city(PEER_PEOPLE, 14).traces
     for cell in (5000, 1000):
         mine = _timed(lambda cell=cell: worst_case(traces, points=2, cell=cell))
         risks = worst_case(traces, points=2, cell=cell)
         spent, theirs = _location_attack(python, traces, cell)
-        label = f"100 people, {cell:,} m"
+        label = f"{PEER_PEOPLE} people, {cell:,} m"
         found[f"processor seconds, {label}"] = round(spent, 1)
         found[f"people with a risk below 1, {label}"] = int((risks < 1).sum())
         found[f"largest difference of a risk, {label}"] = float(np.abs(risks - theirs).max())

@@ -19,7 +19,10 @@ REGION = "region = [40.0, -4.0, 40.2, -3.8]"
 TRACE = f"[trace]\nperson = 'who'\ntime = 'at'\nlatitude = 'lat'\nlongitude = 'lon'\n{REGION}\n"
 TRACE += "zone = 'Europe/Madrid'\n"
 HOUR = "2026-03-02T0{}:00:00+01:00"
-ROWS = [f"p{at % 6},{HOUR.format(at % 9)},40.1{at % 7},-3.9{at % 5}" for at in range(36)]
+ROWS = [
+    f"p{at % 6},2026-03-02T0{at % 9}:{at + 10}:00+01:00,40.1{at % 7},-3.9{at % 5}"
+    for at in range(36)
+]
 
 
 def trace(*rows: str, declared: str = TRACE) -> Files:
@@ -52,6 +55,11 @@ TRACES: dict[str, tuple[Files, str]] = {
     "swapped CEL-J003": (trace(f"p0,{HOUR.format(1)},-3.9,40.1"), GLOVE),
     "0,0 CEL-J003": (trace(f"p0,{HOUR.format(1)},0,0"), GLOVE),
     "metres CEL-J003": (trace(f"p0,{HOUR.format(1)},4474000,440000"), GLOVE),
+    "repeated CEL-J003": (trace(ROWS[5], ROWS[5]), GLOVE),
+    "two places at once CEL-J003": (
+        trace(f"p0,{HOUR.format(1)},40.1,-3.9", f"p0,{HOUR.format(1)},40.15,-3.9"),
+        GRID + " -e 1",
+    ),
     "NaN CEL-J003": (trace(f"p0,{HOUR.format(1)},nan,-3.9"), GLOVE),
     "infinity CEL-J003": (trace(f"p0,{HOUR.format(1)},inf,-3.9"), GLOVE),
     "decimal comma CEL-J003": (trace(f'p0,{HOUR.format(1)},"40,1",-3.9'), GLOVE),
@@ -165,6 +173,16 @@ LOGS: dict[str, tuple[Files, str]] = {
         SETS,
     ),
     "leading zeros CEL-U014": (fields(ip="010.001.2.3"), KEEP),
+    "address with a zone CEL-U014": (fields(ip="fe80::1%eth0"), KEEP),
+    "content for an address CEL-U014": (fields(url="data:text/plain"), KEEP),
+    "program for an address CEL-U014": (fields(url="javascript:x()"), KEEP + " --stream"),
+    "plain hashes CEL-U015": (
+        {
+            "log.csv": f"user,query,card\na,x,{'0a' * 16}\nb,x,{'0b' * 16}\n",
+            "log.toml": LOG + "keep = ['card']\n",
+        },
+        KEEP,
+    ),
     "long address CEL-U014": (fields(url="http://x.org/" + "z" * 100_001), KEEP),
     "no host, block by block CEL-U014": (fields(url="http://"), KEEP + " --stream"),
     "no query CEL-U014": (log(f"a,{MARK}", "b,", "c,x"), KEEP),
@@ -191,6 +209,8 @@ LOGS: dict[str, tuple[Files, str]] = {
 NOTE = f"Dr. {MARK} saw Mr. Gil on 3 May 2025.\n"
 FIND = "text find notes --declare text.toml -o out.csv"
 SAFE = "text publish notes --declare text.toml -o out"
+FRENCH = "Le patient est venu avec sa femme dans le service pour une visite, et il est parti avec "
+FRENCH += f"les resultats de {MARK} sur papier.\n"
 TEXT = "[text]\nlanguage = 'en'\n"
 
 
@@ -256,6 +276,8 @@ TEXTS: dict[str, tuple[Files, str]] = {
         SAFE,
     ),
     "zip bomb CEL-N003": (note("a.docx", bomb()), FIND),
+    "another language CEL-N006": (note(content=FRENCH), SAFE),
+    "another alphabet CEL-N006": (note(content="\u043f\u0430\u0446 " * 30), SAFE),
     "image CEL-N002": (note("a.jpg", b"\xff\xd8\xff"), FIND),
     "deep JSON CEL-N003": (note("a.json", "[" * 150 + "]" * 150), FIND),
     "twice a key CEL-N003": (note("a.json", '{"a": 1, "a": 2}'), FIND),
@@ -301,8 +323,8 @@ TEXTS: dict[str, tuple[Files, str]] = {
     "epsilon on prose CEL-N040": (note(), SAFE + " --epsilon 1"),
 }
 BY_ROW = (
-    "CEL-J003", "CEL-J004", "CEL-H003", "CEL-F018", "CEL-F023", "CEL-N025", "CEL-U014", "CEL-U031",
-    "CEL-U032",
+    "CEL-J003", "CEL-J004", "CEL-H003", "CEL-F018", "CEL-F023", "CEL-N006", "CEL-N025", "CEL-U014",
+    "CEL-U015", "CEL-U031", "CEL-U032",
 )  # fmt: skip
 """Errors that name the row."""
 CASES = {

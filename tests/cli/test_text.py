@@ -76,6 +76,17 @@ def test_a_folder_is_searched_published_verified_attacked_and_indexed(
     assert not (tmp_path / "key.bin.removed").exists()
 
 
+def test_found_texts_are_written_after_a_question_alone(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "note.txt").write_text("Dr. Ana Gil called.", "utf-8")
+    (tmp_path / "text.toml").write_text("[text]\nlanguage = 'en'\n", "utf-8")
+    command = ("text", "find", str(tmp_path / "note.txt"), "--with-text")
+    out = tmp_path / "found.csv"
+    assert run(*command, "-o", str(out)).code != 0  # nobody answers
+    assert not out.exists()
+    assert run(*command, "--yes", "-o", str(out)).code == 0
+    assert "Gil" in out.read_text("utf-8")
+
+
 def test_epsilon_on_prose_is_refused(run: Run, folder: Path, tmp_path: Path) -> None:
     # Check 44.
     refused = run("text", "publish", "notes", "--epsilon", "1", "-o", "safe")

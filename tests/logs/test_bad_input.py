@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -19,6 +20,7 @@ from celosia.logs import (
     log_of,
     private,
     publish,
+    publish_file,
     publish_sets,
     read,
     read_sets,
@@ -134,12 +136,26 @@ def test_a_broken_table_of_networks_is_refused(tmp_path: Path, content: str) -> 
     refused("CEL-U052", caught.value)
 
 
-def test_a_column_of_hashes_that_is_kept_is_warned_about() -> None:
-    """A8, W10: a hash is no pseudonym."""
-    frame = pl.DataFrame({"user": list("abcd"), "query": ["x"] * 4, "card": ["ab" * 16] * 4})
+@pytest.mark.parametrize("hashed", ["ab" * 16, "AB" * 32, "q" * 43 + "=", "A_-" * 7 + "A=="])
+def test_a_column_of_hashes_is_kept_on_purpose_or_not_at_all(tmp_path: Path, hashed: str) -> None:
+    """A8, W10: a hash is no pseudonym; in memory and block by block."""
+    frame = pl.DataFrame(
+        {"user": list("abcd"), "query": ["x"] * 4, "card": [None, hashed, "-", hashed]}
+    )
     declared = LogDeclaration(person="user", text="query", keep=("card",))
+    frame.write_csv(tmp_path / "log.csv")
+    with pytest.raises(CelosiaError, match=r"'card'.*first at row 2") as caught:
+        publish(log_of(frame, declared), UserThreshold(k=2), assess=False, rng=Seeded(1))
+    refused("CEL-U015", caught.value)
+    with pytest.raises(CelosiaError, match=r"'card'.*first at row 2") as caught:
+        publish_file(tmp_path / "log.csv", tmp_path / "out.csv", declare=declared)
+    refused("CEL-U015", caught.value)
+    assert not (tmp_path / "out.csv").exists()
+    kept = replace(declared, hashes="keep")
     with pytest.warns(PrivacyWarning, match="undone by listing"):
-        release = publish(log_of(frame, declared), UserThreshold(k=2), assess=False, rng=Seeded(1))
+        release = publish(log_of(frame, kept), UserThreshold(k=2), assess=False, rng=Seeded(1))
     assert "'card'" in release.warnings[0]
-    plain = log_of(frame.with_columns(card=pl.lit("gold")), declared)
-    assert publish(plain, UserThreshold(k=2), assess=False, rng=Seeded(1)).warnings == ()
+    with pytest.warns(PrivacyWarning, match="undone by listing"):
+        publish_file(tmp_path / "log.csv", tmp_path / "out.csv", declare=kept)
+    some = frame.with_columns(card=pl.Series(["gold", "tin", "lead", hashed]))
+    assert publish(log_of(some, declared), UserThreshold(k=2), assess=False).warnings == ()

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from celosia.core.errors import BudgetExceeded
+from celosia.core.errors import BudgetExceeded, InputError
 from celosia.core.methods import Parameter
 from celosia.studio.logs import jobs, model
 from celosia.studio.uploads import Brought
@@ -162,6 +163,38 @@ def test_uploaded_baskets_get_groups_of_items(visit: Visit, tmp_path: Path) -> N
     page.locator('[data-test="run"]').click()
     page.wait_for_url("**step=result**")
     page.get_by_text("--hierarchy items.csv").first.wait_for()
+
+
+def test_a_damaged_log_is_refused_or_its_records_are_dropped(visit: Visit, tmp_path: Path) -> None:
+    """The switch beside the place for a file; what is dropped is counted."""
+    file = tmp_path / "searches.csv"
+    rows = [f"u{n},{query}\n" for n in range(6) for query in ("flu", "rain")]
+    file.write_text("user,query\n" + "".join(rows) + "u1,\n,flu\n", "utf-8")
+    page = visit.open("/logs")
+    page.locator('input[type="file"]').set_input_files(file)
+    page.get_by_text("CEL-U014").wait_for()
+    page.locator('[data-test="lenient"]').click()
+    page.locator('input[type="file"]').set_input_files(file)
+    page.locator('[data-test="run"]').click()
+    page.wait_for_url("**step=result**")
+    page.get_by_text("--min-people 5").wait_for()
+
+
+def test_damaged_baskets_are_dropped_on_every_page_of_a_work(tmp_path: Path) -> None:
+    content = b"milk,bread\nmilk,beer\nmilk\nb\xe9,milk\n" * 3
+    brought = Brought(file="upload.txt", shown="s.txt")
+    (tmp_path / "upload.txt").write_bytes(content)
+    with pytest.raises(InputError) as caught:
+        jobs.prepare(quiet(), folder=str(tmp_path), brought=brought)
+    assert caught.value.code == "CEL-U014"
+    (tmp_path / "upload.txt").write_bytes(content)
+    about = jobs.prepare(quiet(), folder=str(tmp_path), brought=replace(brought, lenient=True))
+    assert about["left_out"] == {"bad_encoding": 3}
+    jobs.run_sets(quiet(), folder=str(tmp_path), choice=about["choice"], seed=1)
+    choice = model.key_cards()["laplace-keys"].first_choice()
+    jobs.release_keys(quiet(), folder=str(tmp_path), choice=choice, of="queries", seed=1)
+    shown = [*model.set_code(about, about["choice"]), *model.key_code(about, choice, "queries")]
+    assert all("damaged" in text for _kind, text in shown)
 
 
 def test_basket_lines_are_told_from_tables_and_access_logs(tmp_path: Path) -> None:

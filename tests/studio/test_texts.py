@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from celosia.core.errors import BudgetExceeded, PrivacyError
+from celosia.core.errors import BudgetExceeded, InputError, PrivacyError
 from celosia.studio.texts import jobs, term_jobs
 from celosia.studio.texts.pages import start, terms
 from celosia.studio.uploads import Brought
@@ -48,6 +49,22 @@ def test_notes_are_searched_reviewed_and_published(both_languages: Visit) -> Non
     page.locator('[data-test="run"]').click()
     page.locator('[data-test="file-terms.csv"]').wait_for()
     assert visit.overflow() == 0
+
+
+@pytest.mark.filterwarnings("ignore::celosia.core.errors.PrivacyWarning")
+def test_another_language_is_refused_unless_it_is_allowed(tmp_path: Path) -> None:
+    brought = Brought(file="upload.txt", shown="note.txt")
+    text = "Le patient est venu avec sa femme dans le service pour une visite, et il est parti. "
+    place = tmp_path / "upload.txt"
+    place.write_text(text * 2, "utf-8")
+    with pytest.raises(InputError) as caught:
+        jobs.prepare(quiet(), folder=str(tmp_path), brought=brought)
+    assert caught.value.code == "CEL-N006"
+    place.write_text(text * 2, "utf-8")
+    jobs.prepare(quiet(), folder=str(tmp_path), brought=replace(brought, lenient=True))
+    result = jobs.run(quiet(), folder=str(tmp_path), action="label", k=None, seed=1)
+    assert any("neither English nor Spanish" in each for each in result["warnings"])
+    assert "--other-languages publish" in start._command(result)
 
 
 @pytest.fixture(scope="module")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from celosia.core.errors import BudgetExceeded, PrivacyError
+from celosia.core.errors import BudgetExceeded, InputError, PrivacyError
 from celosia.studio.traces import model
 from celosia.studio.uploads import Brought
 from celosia.studio.visitors import Work
@@ -89,6 +90,24 @@ def test_a_measured_region_is_declared_before_a_private_release(tmp_path: Path) 
     done = private_jobs.release(quiet, folder=str(tmp_path), wanted=wanted, seed=1)
     assert done["left"]["epsilon"] == 2, "the refusal has cost nothing"
     assert not (Work.at(str(tmp_path)).load("traces") or {})["measured"]
+
+
+def test_further_points_of_a_second_are_dropped_where_that_is_allowed(tmp_path: Path) -> None:
+    from celosia.studio.traces import jobs
+
+    points = tmp_path / "up.csv"
+    brought = Brought(file="up.csv", shown="up.csv")
+    rows = "person,time,latitude,longitude\np0,1,40.05,-3.95\np1,1,40.15,-3.85\n"
+    rows += "p0,1,40.1,-3.9\n"
+    points.write_text(rows, "utf-8")
+    quiet = JobProgress(lambda event: None)
+    with pytest.raises(InputError) as caught:
+        jobs.prepare(quiet, folder=str(tmp_path), brought=brought)
+    assert caught.value.key == "CEL-J003.same_time"
+    points.write_text(rows, "utf-8")
+    done = jobs.prepare(quiet, folder=str(tmp_path), brought=replace(brought, lenient=True))
+    assert done["points"] == 2
+    assert 'damaged = "drop"' in (tmp_path / "trace.toml").read_text("utf-8")
 
 
 def test_a_wrong_file_is_refused_with_its_code(visit: Visit, tmp_path: Path) -> None:

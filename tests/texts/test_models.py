@@ -183,6 +183,16 @@ def test_c_sanitised_texts_are_recomputed() -> None:
     assert pmi(3, 3, 3, 8) == pytest.approx(log2(3.5 * 9 / 3.5**2))
 
 
+def test_a_term_tells_less_the_more_there_is_below_it_by_any_way() -> None:
+    """D has two parents: it is a leaf of the one that it climbs to, and below both."""
+    lexicon = Lexicon.of(["1\tthing", "2\tb\t1", "3\tc\t1", "4\td\t3 2"])
+    assert lexicon.path("4") == ["4", "2", "1"]
+    assert [lexicon.leaves(each) for each in "1234"] == [2, 1, 1, 1]
+    assert [lexicon.below(each) for each in "1234"] == [4, 2, 2, 1]
+    assert lexicon.information("3") == lexicon.information("2") == 0.5
+    assert (lexicon.information("4"), lexicon.information("1")) == (1, 0)
+
+
 def test_the_lexicon_refuses_what_is_no_hierarchy() -> None:
     for lines in (["a\tx\tb"], ["a\tx\tb", "b\ty\ta"], ["a"], ["a\tx", "a\ty"]):
         with pytest.raises(InputError):

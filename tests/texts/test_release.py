@@ -258,3 +258,35 @@ def test_warnings_say_what_is_weaker() -> None:
     said = " ".join(release.warnings)
     assert "own person" in said
     assert "Direct identifiers are kept" in said
+
+
+OTHERS = {
+    "French": "Le patient est venu avec sa femme dans le service, et il est parti avec les siens. ",
+    "Catalan": "Els malalts del centre van arribar amb els pares pel carrer, i aquest va caure. ",
+    "Cyrillic": "\u043f\u0430\u0446\u0438\u0435\u043d\u0442 \u0443\u0448\u0451\u043b ",
+    "Chinese": "\u75c5\u4eba\u6628\u5929\u6765\u5230\u533b\u9662\u7136\u540e\u56de\u5bb6\u4e86",
+}
+
+
+@pytest.mark.parametrize("other", OTHERS)
+def test_documents_in_other_languages_are_refused_unless_they_are_taken(other: str) -> None:
+    collection = Collection.of(["Ana Gil left the house. " * 5, OTHERS[other] * 5])
+    with pytest.raises(InputError, match=r"1 of 2 documents is in.*row 2") as caught:
+        publish(find(collection))
+    assert caught.value.code == "CEL-N006"
+    taken = TextDeclaration(other_languages="publish")
+    release = publish(find(collection, declaration=taken))
+    assert any("neither English nor Spanish" in each for each in release.warnings)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Glucose 98 mg/dl, urea 31 mg/dl, sodium 140 mmol/l, " * 8,  # a list: nothing tells
+        "Caf\u00e9, \u00c1vila, \u00dcbeda y M\u00e9rida en la lista del paciente. " * 8,
+        "El paciente vino. The patient came with her mother and was seen by the doctor. " * 8,
+        "Die die.",  # too short to be judged
+    ],
+)
+def test_what_is_in_no_other_language_is_published(text: str) -> None:
+    assert publish(find(Collection.of([text]))).texts

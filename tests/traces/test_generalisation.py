@@ -14,8 +14,13 @@ from celosia.traces import Generalisation, PublishOptions, is_k_anonymous, metho
 from celosia.traces.generalisation import person_classes
 
 
-def test_ten_rows_of_one_person_are_no_crowd() -> None:  # check 10, its verdict by person
+def test_ten_rows_of_one_person_are_no_crowd() -> None:  # check 10
     classes, person = np.zeros(10, dtype=np.int64), np.zeros(10, dtype=np.int64)
+    by_person = KAnonymity(10, per="person")
+    assert by_person.holds(person_classes(classes, np.arange(10))[0]).all()
+    assert not by_person.holds(person_classes(classes, person)[0]).any()
+    with pytest.raises(InputError, match="counts people"):
+        by_person.holds(Classes(np.array([10])))
     assert KAnonymity(10).holds(Classes(np.array([10]))).all()
     assert not is_k_anonymous(classes, person, 10)
     assert not is_k_anonymous(classes, person, 2)

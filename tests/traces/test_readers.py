@@ -129,8 +129,10 @@ def test_bad_input_has_a_code_and_a_count(
 
 
 def test_milliseconds_are_read_as_declared() -> None:
-    found = traces_from(table(at=[1772434800123] * 3), declared(epoch="ms"))
-    assert set(found.time.tolist()) == {1772434800}
+    found = traces_from(
+        table(at=[1772434800123 + 1000 * at for at in range(3)]), declared(epoch="ms")
+    )
+    assert sorted(found.time.tolist()) == [1772434800, 1772434801, 1772434802]
 
 
 def test_points_outside_are_dropped_or_clamped_and_counted() -> None:
@@ -144,13 +146,21 @@ def test_points_outside_are_dropped_or_clamped_and_counted() -> None:
     assert clamped.y.max() == clamped.plane.bounds[3]
 
 
-def test_repetitions_and_teleports_are_counted() -> None:
+def test_further_points_of_a_second_are_refused_or_dropped_and_teleports_counted() -> None:
+    """Repeated rows, and one person in two places at once."""
     frame = pl.concat([table(), table()]).with_columns(
         at=pl.Series([f"2026-03-02T08:00:0{second}Z" for second in (0, 0, 1, 0, 0, 1)])
     )
-    found = traces_from(frame, declared())
-    assert found.counts["repeated"] == 3
-    assert found.counts["teleports"] == 1  # more than two kilometres in a second
+    with pytest.raises(InputError, match=r"3 points are at a second.*first at row 4") as caught:
+        traces_from(frame, declared())
+    assert caught.value.key == "CEL-J003.same_time"
+    found = traces_from(frame, declared(damaged="drop"))
+    assert found.counts == {"same_time": 3, "teleports": 1}  # more than two kilometres in a second
+    moved = frame.with_columns(lat=pl.Series([*frame["lat"][:3], 40.11, 40.12, 40.13]))
+    same = traces_from(moved, declared(damaged="drop"))
+    assert same.x.tolist() == found.x.tolist()  # the first of each stays
+    far = frame.with_columns(lat=pl.Series([*frame["lat"][:3], 41.0, 41.0, 41.0]))
+    assert traces_from(far, declared(outside="drop")).counts["dropped"] == 3
     assert any("1,000 km/h" in each for each in found.warnings)
 
 
@@ -203,6 +213,7 @@ def test_damaged_files_are_refused(tmp_path: Path, name: str, text: str) -> None
 
 
 def test_local_times_are_meant_in_the_zone() -> None:
-    naive = traces_from(table(at=["2026-03-02T08:00:00"] * 3), declared())
-    assert set(naive.time.tolist()) == {1772434800}
+    times = [f"2026-03-02T08:00:0{at}" for at in range(3)]
+    naive = traces_from(table(at=times), declared())
+    assert sorted(naive.time.tolist()) == [1772434800, 1772434801, 1772434802]
     assert np.unique(naive.segments("day")).size == 2

@@ -209,7 +209,32 @@ def city(people: int = PEOPLE, days: int = DAYS, *, seed: int = SEED) -> City:
     stays = _stays(draws, length, homes, places, works, favourites, employed)
     person, clock, x, y = _pings(draws, *stays)
     truth = np.where(employed[:, None], places[works], np.nan)
-    return City(person, clock, x, y, count, length, homes, truth, favourites, places)
+    return City(
+        person,
+        _one_each_second(person, clock),
+        x,
+        y,
+        count,
+        length,
+        homes,
+        truth,
+        favourites,
+        places,
+    )
+
+
+def _one_each_second(person: NDArray[np.int64], clock: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Times at which nobody has two points: the later of two goes on by a second.
+
+    >>> _one_each_second(np.array([0, 0, 0, 1]), np.array([5, 5, 6, 5])).tolist()
+    [5, 6, 7, 5]
+    """
+    order = np.lexsort((clock, person))
+    rank = np.arange(order.size)
+    apart = person[order].astype(np.int64) << 40  # no time of a person reaches into the next
+    found = clock.copy()
+    found[order] = np.maximum.accumulate(clock[order] - rank + apart) - apart + rank
+    return found
 
 
 def _places(draws: _Draws) -> tuple[Metres, Metres, Metres, Metres]:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
+from scipy.special import ndtri
 
 from celosia.core.errors import InputError
 from celosia.core.numbers import whole
@@ -29,7 +30,8 @@ DECLARATION = LogDeclaration(
     person="user", time="when", text="query", url="clicked", ip="ip", agent="ua", session="sid"
 )
 
-_FAVOURITES, _FAVOURITE_SHARE = 4, 0.35
+_FAVOURITE_WEIGHTS, _FAVOURITE_SHARE = 1 / np.arange(1, 5), 0.35
+"""Four favourites, each asked in inverse proportion to its rank."""
 _PRIVATE, _PRIVATE_SHARE = 3, 0.06
 _POWER_USERS, _POWER = 0.01, 10
 _START = 1_788_220_800
@@ -79,9 +81,7 @@ def searches(people: int = PEOPLE, *, seed: int = SEED) -> Searches:
     if whole(seed) is None or seed < 0:
         raise InputError("CEL-I002", seed=seed)
     rng = np.random.Generator(np.random.PCG64(seed))
-    activity = np.minimum(np.exp(2.6 + 1.1 * rng.standard_normal(count)) + 1, 2_000)
-    activity[rng.random(count) < _POWER_USERS] *= _POWER
-    sizes = activity.astype(np.int64)
+    sizes = _activity(count, rng)
     who = np.repeat(np.arange(count), sizes)
     shares = np.cumsum(1 / np.arange(1, CATALOGUE + 1))
     shares /= shares[-1]
@@ -89,14 +89,14 @@ def searches(people: int = PEOPLE, *, seed: int = SEED) -> Searches:
     def zipf(size: int) -> NDArray[np.int64]:
         return np.minimum(np.searchsorted(shares, rng.random(size)), CATALOGUE - 1)
 
-    favourites = zipf(count * _FAVOURITES).reshape(count, _FAVOURITES)
+    ranks = np.cumsum(_FAVOURITE_WEIGHTS / _FAVOURITE_WEIGHTS.sum())
+    favourites = zipf(count * len(ranks)).reshape(count, len(ranks))
     kind = rng.random(len(who))
     codes = zipf(len(who))
     is_private = kind < _PRIVATE_SHARE
     is_favourite = ~is_private & (kind < _PRIVATE_SHARE + _FAVOURITE_SHARE)
-    codes[is_favourite] = favourites[
-        who[is_favourite], rng.integers(_FAVOURITES, size=int(is_favourite.sum()))
-    ]
+    chosen = np.searchsorted(ranks[:-1], rng.random(int(is_favourite.sum())), side="right")
+    codes[is_favourite] = favourites[who[is_favourite], chosen]
     own = rng.integers(_PRIVATE, size=int(is_private.sum()))
     codes[is_private] = CATALOGUE + who[is_private] * _PRIVATE + own
     texts = pl.concat([catalogue_texts(), _own_texts(count)])
@@ -116,6 +116,15 @@ def searches(people: int = PEOPLE, *, seed: int = SEED) -> Searches:
         }
     )
     return Searches(frame, DECLARATION, is_private[order])
+
+
+def _activity(people: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """The records of each person: one of each part of the law, so that logs differ little."""
+    level = rng.permutation((np.arange(people) + rng.random(people)) / people)
+    activity = np.minimum(np.exp(2.6 + 1.1 * ndtri(level)) + 1, 2_000)
+    activity[rng.random(people) < _POWER_USERS] *= _POWER
+    found: NDArray[np.int64] = np.rint(activity).astype(np.int64)
+    return found
 
 
 def search_records(rows: int | None = None, *, seed: int = SEED) -> pl.DataFrame:

@@ -14,6 +14,7 @@ keep = ["status"]        # published as they are; all other columns are dropped
 unit = "person"          # person | record
 normalise = "words"      # none | case | words | sorted-words
 damaged = "refuse"       # refuse | drop: records without a person, a text or readable bytes
+hashes = "refuse"        # refuse | keep: columns of plain hashes among those of `keep`
 
 [log.items]              # for sets
 hierarchy = "items.csv"
@@ -37,6 +38,7 @@ from celosia.logs.damage import DamagedRecords
 Unit = Literal["person", "record"]
 Normalisation = Literal["none", "case", "words", "sorted-words"]
 Epoch = Literal["s", "ms"]
+KeptHashes = Literal["refuse", "keep"]
 Layout = Literal["table", "common", "combined", "jsonl", "baskets"]
 """How a file is laid out: a table (CSV, Parquet ...), an access log, JSON lines, baskets."""
 
@@ -76,6 +78,8 @@ class LogDeclaration:
     damaged: DamagedRecords = "refuse"
     """Whether a log is refused that has lines of broken bytes, records without a person or a text,
     or addresses and times that cannot be read; dropped records and emptied values are counted."""
+    hashes: KeptHashes = "refuse"
+    """Whether a log is refused of which a column in `keep` has mostly plain hashes, soon undone."""
     hierarchy: str | None = None
     """A file with the hierarchy of the items."""
     sensitive: tuple[str, ...] = ()
@@ -88,7 +92,12 @@ class LogDeclaration:
                 raise _wrong(name, Message("logs.allowed.column"))
         for name in ("keep", "sensitive"):
             object.__setattr__(self, name, _names(name, getattr(self, name)))
-        one_of = (("unit", Unit), ("normalise", Normalisation), ("damaged", DamagedRecords))
+        one_of = (
+            ("unit", Unit),
+            ("normalise", Normalisation),
+            ("damaged", DamagedRecords),
+            ("hashes", KeptHashes),
+        )
         for name, kind in one_of:
             if getattr(self, name) not in get_args(kind):
                 raise _wrong(name, Message("words.one_of", words=list(get_args(kind))))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -52,14 +53,18 @@ def publish(
         progress: called as the work proceeds; may raise `Cancelled`.
 
     Raises:
-        InputError: the log or a parameter is wrong; CEL-U023 methods that do not go together.
+        InputError: the log or a parameter is wrong; CEL-U015 columns of plain hashes would be
+            published; CEL-U023 methods that do not go together.
         PrivacyError: a method cannot keep its promise on this log.
     """
     rng = System() if rng is None else rng
     log = data if isinstance(data, Log) else read(data, declare)
     chosen = ordered(methods)
+    hashes = KeptHashColumns(log.declaration)
+    hashes.add(log.frame)
+    hashed = hashes.columns()
     now, outcomes = _applied(log, chosen, rng, progress)
-    notes = log_notes(log.declaration, _largest_share(log), hash_columns(log))
+    notes = log_notes(log.declaration, _largest_share(log), hashed)
     for note in notes:
         warnings.warn(note, PrivacyWarning, stacklevel=2)
     measured = log_account(log, now, rng=rng, progress=progress) if assess else LogAccount()
@@ -132,15 +137,50 @@ def _largest_share(log: Log) -> float:
     return float(np.bincount(log.people).max() / log.records)
 
 
-def hash_columns(log: Log) -> list[str]:
-    """The columns that are kept as they are and hold nothing but what looks like plain hashes."""
-    found = []
-    for name in log.declaration.keep:
-        values = log.frame.get_column(name).drop_nulls()
-        is_text = values.dtype == pl.String and len(values) > 0
-        if is_text and values.str.contains(r"(?i)^(?:[0-9a-f]{2}){16,64}$").all():
-            found.append(name)
-    return found
+_HASH = (
+    r"^(?:(?:[0-9a-fA-F]{2}){16,64}"
+    r"|[A-Za-z0-9+/_-]{22}==|[A-Za-z0-9+/_-]{27}=|[A-Za-z0-9+/_-]{43}=|[A-Za-z0-9+/_-]{86}==)$"
+)
+"""Sixteen bytes and more in hexadecimal digits, or the length of a hash in base64."""
+
+
+class KeptHashColumns:
+    """Which columns are kept as they are and hold mostly what looks like plain hashes.
+
+    Mostly, because a sign for a missing value stands among them.
+    """
+
+    def __init__(self, declaration: LogDeclaration) -> None:
+        self.declaration = declaration
+        self.given: Counter[str] = Counter()
+        self.hashes: Counter[str] = Counter()
+        self.firsts: dict[str, int] = {}
+        self.rows = 0
+
+    def add(self, frame: pl.DataFrame) -> None:
+        """Look at a block of records."""
+        for name in self.declaration.keep:
+            values = frame.get_column(name)
+            if values.dtype == pl.String:
+                values = values.fill_null("").str.strip_chars()
+                is_hash = values.str.contains(_HASH)
+                self.given[name] += int((values != "").sum())
+                self.hashes[name] += int(is_hash.sum())
+                if name not in self.firsts and is_hash.any():
+                    self.firsts[name] = self.rows + 1 + (is_hash.arg_max() or 0)
+        self.rows += frame.height
+
+    def columns(self) -> list[str]:
+        """The columns.
+
+        Raises:
+            InputError: CEL-U015 there are some, and the declaration does not say that they stay.
+        """
+        names = [name for name, count in self.hashes.items() if count * 2 > self.given[name]]
+        if names and self.declaration.hashes == "refuse":
+            row = min(self.firsts[name] for name in names)
+            raise InputError("CEL-U015", count=len(names), columns=names, row=row)
+        return names
 
 
 def log_notes(

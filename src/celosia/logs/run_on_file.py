@@ -38,7 +38,7 @@ from celosia.logs.readers import declaration_of, layout_of, text_columns
 from celosia.logs.records.identifiers import holds_identifier
 from celosia.logs.records.user_threshold import UserThreshold
 from celosia.logs.release import LogFileRelease, MethodOutcome
-from celosia.logs.run import log_guarantee, log_notes, ordered
+from celosia.logs.run import KeptHashColumns, log_guarantee, log_notes, ordered
 
 BLOCK = 1 << 24
 """Bytes of an access log that are read at a time."""
@@ -103,7 +103,7 @@ def publish_file(
                 {"methods": [method.as_dict() for method in chosen]},
                 seed=rng.seed,
             ),
-            warnings=log_notes(declaration, work.counts.largest_share),
+            warnings=log_notes(declaration, work.counts.largest_share, work.hashes.columns()),
             methods=tuple(
                 MethodOutcome(method.method_name, facts[method.method_name]) for method in chosen
             ),
@@ -181,6 +181,7 @@ class _Work:
             persons=threshold.k if threshold else 1, agent_persons=fields.agent_people
         )
         self.lines, self.records, self.values = Damage(), Damage(), Damage()
+        self.hashes = KeptHashColumns(declaration)
         self.waiting: list[Path] = []
         self.kept = self.columns = 0
         self.texts: tuple[str, ...] = ()
@@ -190,6 +191,7 @@ class _Work:
         pan = self.fields.key(self.rng)
         alone = replace(self.fields, agent_people=1)  # agents are counted over all blocks
         for records in blocks:
+            self.hashes.add(records)
             log = Log(records, self.declaration)
             made = alone.treat(log, None, pan, rng=self.rng, damage=self.values)
             shown = log.frame.with_columns(list(made.columns.values()))
@@ -231,13 +233,14 @@ class _Work:
 
         Raises:
             InputError: CEL-U012 there is no record; CEL-U013 all records have the same person;
-                CEL-U014 something is damaged.
+                CEL-U014 something is damaged; CEL-U015 columns of plain hashes are kept.
             PrivacyError: CEL-U040 fewer than k persons.
         """
         if not self.counts.records:
             raise InputError("CEL-U012")
         for damage in (self.lines, self.records, self.values):
             damage.check(self.declaration.damaged)
+        self.hashes.columns()
         persons = self.counts.persons_seen if self.has_people else self.counts.records
         if persons == 1 and self.has_people:
             raise InputError("CEL-U013", column=self.declaration.person)

@@ -32,10 +32,13 @@ class Brought:
     """Our name of an upload in the folder of the work; the file goes when it is read."""
     shown: str = ""
     """What the visitor called it."""
+    lenient: bool = False
+    """Whether the visitor allowed what is otherwise refused, see `Door.lenient`."""
 
-    def state(self) -> dict[str, str | None]:
+    def state(self) -> dict[str, Any]:
         """What the state of every piece of work begins with."""
-        return {"sample": self.sample, "name": self.shown or self.sample}
+        found = {"sample": self.sample, "name": self.shown or self.sample}
+        return found | ({"lenient": True} if self.lenient else {})
 
 
 @contextmanager

@@ -75,6 +75,8 @@ class Door:
     kinds: str
     """Which files are read."""
     suffixes: tuple[str, ...] = SUFFIXES
+    lenient: str = ""
+    """What a visitor may allow of a file that is otherwise refused; nothing where it is empty."""
 
     def step(self, name: str) -> str:
         """The step that an address asks for; the first one where there is no such step."""
@@ -104,7 +106,8 @@ def _start(door: Door) -> None:
             read(visitor().new_work(door.name), _(sample.title), Brought(sample=sample.name))
 
     def arrived(work: Work, file: str, shown: str) -> None:
-        read(work, shown, Brought(file=file, shown=shown))
+        lenient = allowed is not None and bool(allowed.value)
+        read(work, shown, Brought(file=file, shown=shown, lenient=lenient))
 
     def read(work: Work, title: str, brought: Brought) -> None:
         asked = task(door.prepare, folder=str(work.folder), brought=brought)
@@ -113,6 +116,7 @@ def _start(door: Door) -> None:
     method_form.sample_cards(door.samples, choose)
     heading(door.bring)
     quiet(door.kinds)
+    allowed = ui.checkbox(_(door.lenient)).props('data-test="lenient"') if door.lenient else None
     upload(lambda: visitor().new_work(door.name), arrived, suffixes=door.suffixes)
     found = [
         (work, state) for work in visitor().works(door.name) if (state := work.load(door.name))

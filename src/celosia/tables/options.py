@@ -283,12 +283,15 @@ def resolve_models(models: Model | Iterable[Model], schema: Schema) -> tuple[Mod
     Raises:
         InputError: CEL-P014 no model, CEL-P016 not a model, CEL-P007 a model about sensitive
             values, and no such column in the schema; CEL-P064 a model about every sensitive column,
-            and the schema does not name them all.
+            and the schema does not name them all; CEL-P062 a model that counts people, and the
+            schema does not say whose records they are.
     """
     given = _as_models(models)
     sensitive = schema.named(Role.SENSITIVE)
     result: list[Model] = []
     for model in given:
+        if model.counts_people_only and schema.unit != "person":
+            raise InputError("CEL-P062.needs_people", promise=model.promise())
         if not isinstance(model, SensitiveModel):
             result.append(model)
         elif model.column is not None:

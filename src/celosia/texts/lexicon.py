@@ -129,20 +129,34 @@ class Lexicon:
         return found
 
     def leaves(self, node: str) -> int:
-        """How many nodes without any below lie under a node; 1 for such a node itself."""
-        return self._counts[node][0]
+        """How many nodes without any below lie under a node by the chosen ways; 1 for such a node.
+
+        A word that was generalised to the node was one of them: it climbed by its chosen way.
+        """
+        return self._leaves[node]
 
     def below(self, node: str) -> int:
-        """How many nodes lie under a node, itself included."""
-        return self._counts[node][1]
+        """How many nodes lie under a node by any way, itself included."""
+        return self._below[node]
 
     @cached_property
-    def _counts(self) -> dict[str, tuple[int, int]]:
-        found: dict[str, tuple[int, int]] = {}
+    def _leaves(self) -> dict[str, int]:
+        found: dict[str, int] = {}
         for node in sorted(self.terms, key=lambda each: -len(self.path(each))):
-            under = [found[each] for each in self._tree[node]]
-            leaves = sum(each[0] for each in under) or 1
-            found[node] = (leaves, 1 + sum(each[1] for each in under))
+            found[node] = sum(found[each] for each in self._tree[node]) or 1
+        return found
+
+    @cached_property
+    def _below(self) -> dict[str, int]:
+        found = dict.fromkeys(self.terms, 0)
+        for node in self.terms:
+            seen, waiting = {node}, [node]
+            while waiting:
+                new = set(self.parents[waiting.pop()]) - seen
+                seen |= new
+                waiting += new
+            for each in seen:
+                found[each] += 1
         return found
 
     def information(self, node: str) -> float:

@@ -35,6 +35,8 @@ class TextDeclaration:
 
     Args:
         language: of the documents, or `auto`.
+        other_languages: whether documents that are in neither English nor Spanish are refused, or
+            published although names and dates in them are missed.
         person: the column or key that says whose a document is, or a pattern on the name of its
             file with one group.
         scope: where equal values are replaced alike: the linkage promise.
@@ -50,6 +52,7 @@ class TextDeclaration:
     """
 
     language: Literal["auto", "en", "es"] = "auto"
+    other_languages: Literal["refuse", "publish"] = "refuse"
     person: str | None = None
     scope: Spread = "collection"
     spread: Spread = "person"
@@ -132,6 +135,7 @@ class TextDeclaration:
 
 _WORDS: dict[str, tuple[str, ...]] = {
     "language": ("auto", "en", "es"),
+    "other_languages": ("refuse", "publish"),
     "scope": get_args(Spread),
     "spread": get_args(Spread),
 }

@@ -24,7 +24,7 @@ from celosia.texts.actions import Action, ActionContext, Mention, actions_by_kin
 from celosia.texts.actions.plain import Keep
 from celosia.texts.detection.people import name_words
 from celosia.texts.detection.run import FoundTexts
-from celosia.texts.documents import Document, Finding, replaced, replaced_parts
+from celosia.texts.documents import Collection, Document, Finding, replaced, replaced_parts
 from celosia.texts.formats import WRITTEN_AS
 from celosia.texts.labels import SCOPE_LABELS
 from celosia.texts.models import RemainingTexts, TextModel
@@ -59,7 +59,8 @@ def publish(
         progress: called as the work proceeds; may raise `Cancelled`.
 
     Raises:
-        InputError: CEL-N022 a kind without an action; CEL-N021 no surrogate is left.
+        InputError: CEL-N022 a kind without an action; CEL-N021 no surrogate is left; CEL-N006
+            documents in another language.
         PrivacyError: CEL-N030 a removed text is still in a new file; CEL-N031, CEL-N032 a model
             cannot hold.
 
@@ -77,6 +78,7 @@ def publish(
         actions = actions.actions
     by_kind = actions_by_kind(declaration.actions if actions is None else actions)
     chosen = (models,) if isinstance(models, TextModel) else tuple(models)
+    check_languages(found.collection, declaration)
     used_kinds = {each.kind for each in found.findings}
     needs_key = any(by_kind[kind].needs_key for kind in used_kinds)
     if key is None and needs_key:
@@ -198,6 +200,19 @@ class _Work:
             self.removed[document.number].append((text, kind))
 
 
+def check_languages(collection: Collection, declaration: TextDeclaration) -> None:
+    """Refuse documents that are in none of our languages, unless the declaration takes them.
+
+    Raises:
+        InputError: CEL-N006 there are some.
+    """
+    if declaration.other_languages == "publish":
+        return
+    other = [each.number for each in collection if word_lists.writing_of(each.text) == "other"]
+    if other:
+        raise InputError("CEL-N006", count=len(other), total=len(collection), row=other[0] + 1)
+
+
 def _forbidden(found: FoundTexts) -> frozenset[str]:
     """All words of names in the collection, and all words that begin with a capital letter."""
     words: set[str] = set()
@@ -314,8 +329,9 @@ def _notes(found: FoundTexts, actions: Mapping[str, Action]) -> tuple[str, ...]:
     if not found.collection.has_persons:
         notes.append(Message("texts.note.no_person"))
     written = Counter(word_lists.writing_of(each.text) for each in found.collection)
-    if written["other"]:
-        notes.append(Message("texts.note.other_language", count=written["other"]))
+    if written["other"] + written["unknown"]:
+        count = written["other"] + written["unknown"]
+        notes.append(Message("texts.note.other_language", count=count))
     if written["mixed"]:
         notes.append(Message("texts.note.mixed_language", count=written["mixed"]))
     kept_direct = sorted(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from functools import cache
 from importlib.resources import files
@@ -131,26 +132,39 @@ _OTHERS = word_set(
 )
 """Function words of French, German, Italian, Portuguese, Dutch and Catalan."""
 
-Writing = Literal["plain", "mixed", "other"]
+Writing = Literal["plain", "mixed", "other", "unknown"]
+
+_LEAST_WORDS, _LEAST_LETTERS, _LEAST_FOREIGN = 20, 40, 3
+_NOT_LATIN = re.compile("[\u0250-\u1dff\u1f00-\U0010ffff]")
 
 
 def writing_of(text: str) -> Writing:
     """Whether a text is in one of our languages, in both, or in another one.
 
-    Texts of fewer than 20 words are not judged.
+    `other` needs evidence: function words of another language, or letters of another alphabet. A
+    text with too few function words of any language, such as a list, is `unknown`. Texts of fewer
+    than 20 words are not judged, unless they have 40 letters that are mostly not Latin ones.
 
     >>> writing_of("Le patient est venu avec sa femme dans le service pour une visite, et il est "
     ...            "parti avec les resultats sur papier")
     'other'
     """
-    words = [folded(word) for word in text[:20_000].split()]
+    text = text[:20_000]
+    foreign = 0 if text.isascii() else sum(map(str.isalpha, _NOT_LATIN.findall(text)))
+    if foreign * 2 > _LEAST_LETTERS:
+        letters = sum(map(str.isalpha, text))
+        if letters >= _LEAST_LETTERS and foreign * 2 > letters:
+            return "other"
+    words = [folded(word) for word in text.split()]
+    if len(words) < _LEAST_WORDS:
+        return "plain"
     counts = {each: sum(word in _words_of(each) for word in words) for each in LANGUAGES}
     least, most = sorted(counts.values())
     foreign = sum(word in _OTHERS and word not in function_words() for word in words)
-    if len(words) < 20:
-        return "plain"
-    if foreign > most or (most + least + foreign) * 50 < len(words):
+    if foreign > most and foreign >= _LEAST_FOREIGN:
         return "other"
+    if (most + least + foreign) * 50 < len(words):
+        return "unknown"
     return "mixed" if least >= 8 and least * 3 >= most else "plain"
 
 

@@ -47,14 +47,28 @@ def place_points(  # noqa: PLR0917 - columns, in their order
     names, codes = _codes(people)
     x, y = plane.cells(north, east)
     label = None if place is None else _places(place)
+    twice = _seen_before(codes, seconds) & (inside | (declaration.outside != "drop"))
+    if declaration.damaged == "refuse":
+        _refuse("CEL-J003.same_time", twice)
     if outside:
         counts["clamped" if declaration.outside == "clamp" else "dropped"] = outside
         if declaration.outside == "clamp":
             x, y = plane.clamp(x, y)
-        else:
-            codes, seconds, x, y = codes[inside], seconds[inside], x[inside], y[inside]
-            label = None if label is None else (label[0][inside], label[1])
+    kept = ~twice & (inside | (declaration.outside == "clamp"))
+    if twice.any():
+        counts["same_time"] = int(twice.sum())
+    if not kept.all():
+        codes, seconds, x, y = codes[kept], seconds[kept], x[kept], y[kept]
+        label = None if label is None else (label[0][kept], label[1])
     return sorted_traces(declaration, names, codes, seconds, (x, y), place=label, counts=counts)
+
+
+def _seen_before(codes: NDArray[np.int64], seconds: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """The points whose person has one at the same second in an earlier row."""
+    order = np.lexsort((seconds, codes))  # stable: of equal ones the first row comes first
+    found = np.zeros(codes.size, dtype=np.bool_)
+    found[order[1:]] = (np.diff(codes[order]) == 0) & (np.diff(seconds[order]) == 0)
+    return found
 
 
 def _codes(people: pl.Series) -> tuple[pl.Series, NDArray[np.int64]]:

@@ -17,6 +17,9 @@ from celosia.traces.zones import check_zone
 Unit = Literal["person", "person-day", "trip", "point"]
 Outside = Literal["refuse", "drop", "clamp"]
 Epoch = Literal["s", "ms"]
+DamagedPoints = Literal["refuse", "drop"]
+"""What happens to points of a person at a second of which the person has one: a file with such
+points is refused, or all but the first are dropped and counted."""
 
 SECTION = "trace"
 PRIVATE = ("sensitive", "areas", "place_hierarchy")
@@ -28,7 +31,12 @@ _NUMBERS = {
     "stop_radius": Parameter(name="stop_radius", kind="number", above=0, start=200),
     "stop_minutes": Parameter(name="stop_minutes", kind="number", above=0, start=20),
 }
-_WORDS = {"unit": get_args(Unit), "outside": get_args(Outside), "epoch": get_args(Epoch)}
+_WORDS = {
+    "unit": get_args(Unit),
+    "outside": get_args(Outside),
+    "epoch": get_args(Epoch),
+    "damaged": get_args(DamagedPoints),
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,6 +65,9 @@ class Declaration:
     step: float = 10.0
     """Side of a lattice cell, in metres."""
     outside: Outside = "refuse"
+    damaged: DamagedPoints = "refuse"
+    """Whether points are refused whose person has another one at the same second, or all but the
+    first of these dropped and counted."""
     trip_gap: float = 30.0
     """Minutes without a point after which a new trip begins."""
     stop_radius: float = 200.0
@@ -111,8 +122,8 @@ class Declaration:
         return Plane(self.region, self.step)
 
     @classmethod
-    def load(cls, path: str | Path) -> Declaration:
-        """The declaration of a TOML file, its section `[trace]`.
+    def load(cls, path: str | Path, *, damaged: DamagedPoints | None = None) -> Declaration:
+        """The declaration of a TOML file, its section `[trace]`; `damaged` holds over the file's.
 
         Raises:
             InputError: CEL-J001 the file cannot be read, or has a key that is not known.
@@ -124,6 +135,8 @@ class Declaration:
             raise InputError("CEL-J001.unreadable", path=file.name) from None
         except (tomllib.TOMLDecodeError, KeyError):
             raise InputError("CEL-J001.no_section", path=file.name) from None
+        if damaged is not None and isinstance(values, dict):
+            values = values | {"damaged": damaged}
         found = cls.from_dict(values)
         for name in ("areas", "place_hierarchy"):  # files beside the declaration
             value = getattr(found, name)

@@ -8,6 +8,7 @@ from pathlib import Path
 import polars as pl
 
 from celosia.core.errors import InputError
+from celosia.traces.declaration import DamagedPoints
 from celosia.traces.plane import Region
 
 GUESSES = {
@@ -38,7 +39,13 @@ def guess_columns(columns: list[str]) -> dict[str, str]:
     return found
 
 
-def draft(frame: pl.DataFrame, *, region: Region | None = None, zone: str | None = None) -> str:
+def draft(
+    frame: pl.DataFrame,
+    *,
+    region: Region | None = None,
+    zone: str | None = None,
+    damaged: DamagedPoints = "refuse",
+) -> str:
     """The text of a declaration for a table; a region that is not given is measured, and says so.
 
     Raises:
@@ -80,6 +87,7 @@ def draft(frame: pl.DataFrame, *, region: Region | None = None, zone: str | None
         'unit = "person"     # person, person-day, trip or point: what one step of privacy hides',
         "step = 10           # side of a lattice cell, in metres",
         'outside = "refuse"  # what to do with points outside the region: refuse, drop or clamp',
+        f'damaged = "{damaged}"  # several points of a person at one second: refuse, or drop',
         '# place = "venue"                      # a column of named places (check-ins)',
         '# areas = "areas.geojson"              # polygons of administrative areas',
         "# sensitive = [[40.41, -3.70, 300]]    # latitude, longitude and metres: left out",

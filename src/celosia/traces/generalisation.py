@@ -38,7 +38,8 @@ def person_classes(
 
 def is_k_anonymous(classes: NDArray[np.int64], person: NDArray[Any], k: int) -> bool:
     """Whether every class has at least k different persons; ten rows of one person are one."""
-    return bool(KAnonymity(k).holds(person_classes(classes, person)[0]).all())
+    model = KAnonymity(k, per="person")
+    return bool(model.holds(person_classes(classes, person)[0]).all())
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +122,7 @@ class Generalisation(TraceMethod):
             for i in range(len(spaces))
             for j in range(len(times))
         )
-        model = KAnonymity(self.k)
+        model = KAnonymity(self.k, per="person")
         allowed = self.suppression * traces.size
         failed: list[tuple[int, int]] = []
         best: tuple[float, int, int, int, NDArray[np.bool_]] | None = None

@@ -42,7 +42,7 @@ class Traces:
     places: tuple[str, ...] = field(default=(), repr=False)
     """The names of the places that points of check-ins have."""
     counts: Mapping[str, int] = field(default_factory=dict)
-    """What was found and done while reading: dropped, clamped, repeated, teleports."""
+    """What was found and done while reading: dropped, clamped, same_time, teleports."""
 
     @classmethod
     def of(
@@ -158,24 +158,16 @@ def sorted_traces(
     place: tuple[NDArray[np.int32], tuple[str, ...]] | None = None,
     counts: Mapping[str, int] | None = None,
 ) -> Traces:
-    """Traces of points in any order: sorted, without exact repetitions, teleports counted."""
+    """Traces of points in any order, sorted, with teleports counted; times of a person differ."""
     found = dict(counts or {})
     order = np.lexsort((time, codes))
     codes, time = codes[order].astype(np.int32), time[order].astype(np.int64)
     x, y = cells[0][order], cells[1][order]
     label = None if place is None else place[0][order]
     if codes.size:
-        same = (np.diff(codes) == 0) & (np.diff(time) == 0)
-        found["same_time"] = int(same.sum())
-        repeated = same & (np.diff(x) == 0) & (np.diff(y) == 0)
-        if repeated.any():
-            found["repeated"] = int(repeated.sum())
-            kept = np.concatenate([[True], ~repeated])
-            codes, time, x, y = codes[kept], time[kept], x[kept], y[kept]
-            label = None if label is None else label[kept]
         step = declaration.plane.step
         gone = np.hypot(np.diff(x.astype(np.int64)), np.diff(y.astype(np.int64))) * step
-        fast = (np.diff(codes) == 0) & (gone > TELEPORT * np.maximum(np.diff(time), 1))
+        fast = (np.diff(codes) == 0) & (gone > TELEPORT * np.diff(time))
         found["teleports"] = int(fast.sum())
     return Traces(
         declaration,

@@ -47,7 +47,6 @@ FACTS = {
 LEFT_OUT = {
     "dropped": Message("traces.left_out.dropped"),
     "clamped": Message("traces.left_out.clamped"),
-    "repeated": Message("traces.left_out.repeated"),
     "same_time": Message("traces.left_out.same_time"),
     "teleports": Message("traces.left_out.teleports"),
     "sensitive_points": Message("traces.left_out.sensitive_points"),

@@ -5,12 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from celosia.core.errors import InputError
+from celosia.core.errors import InputError, PrivacyError
+from celosia.tables import Schema, check, publish
 from celosia.tables.models import Classes, KAnonymity, judge_all
+from celosia.tables.models.notation import model_from_text
 
 sizes = st.lists(st.integers(1, 40), max_size=20).map(lambda found: np.array(found, dtype=np.int64))
 
@@ -60,3 +63,31 @@ def test_the_model_reads_as_one_would_write_it() -> None:
 def test_the_model_says_what_it_protects_and_what_not() -> None:
     assert "at most 1/5" in KAnonymity(5).protects()
     assert any("homogeneity" in gap for gap in KAnonymity(5).leaves_open())
+
+
+def test_a_model_of_people_is_judged_by_person_or_not_at_all() -> None:
+    """Check 10 of traces, on a table: ten records of one person, and ten of ten."""
+    one = pl.DataFrame({"user": ["ann"] * 10, "place": ["x"] * 10})
+    ten = one.with_columns(user=pl.Series([f"p{n}" for n in range(10)]))
+    by_person = KAnonymity(10, per="person")
+    declared = Schema.of(quasi_identifiers=["place"], person="user")
+    assert check(ten, declared, by_person).holds
+    assert not check(one, declared, by_person).holds
+    assert "counted by person" in publish(ten, declared, by_person).guarantee.promise
+    with pytest.raises(PrivacyError):
+        publish(one, declared, by_person)
+    records = Schema.of(quasi_identifiers=["place"], person="user", unit="record")
+    assert publish(one, records, KAnonymity(10)).data.height == 10
+    homes = Schema.of(quasi_identifiers=["place"], person="user", household="home")
+    for schema in (records, homes, Schema.of(quasi_identifiers=["place"], identifiers="user")):
+        with pytest.raises(InputError) as caught:
+            publish(one, schema, by_person)
+        assert caught.value.key == "CEL-P062.needs_people"
+
+
+def test_a_model_of_people_is_written_and_read_again() -> None:
+    model = model_from_text("k-anonymity:k=5,per=person")
+    assert model == KAnonymity(5, per="person")
+    assert repr(model) == "KAnonymity(k=5, per='person')"
+    assert model.as_dict() == {"method": "k-anonymity", "k": 5, "per": "person"}
+    assert model.promise() == "5-anonymity, counted by person"

@@ -55,7 +55,7 @@ def test_a_thousand_further_points_of_a_person_change_c_cells_by_one() -> None: 
     more = Traces.of(
         traces.declaration,
         np.concatenate([traces.names.gather(traces.person).to_numpy(), ["new"] * 1000]),
-        np.concatenate([traces.time, rng.integers(1_772_500_000, 1_772_600_000, 1000)]),
+        np.concatenate([traces.time, 1_772_500_000 + rng.permutation(100_000)[:1000]]),
         np.concatenate([north, 39.9 + 0.2 * rng.random(1000)]),
         np.concatenate([east, -3.1 + 0.2 * rng.random(1000)]),
     )

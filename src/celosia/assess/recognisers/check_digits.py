@@ -7,6 +7,7 @@ tables are judged by the same functions.
 from __future__ import annotations
 
 import re
+from datetime import date
 
 _DNI_LETTERS = "TRWAGMYFPDXBNJZSQVHLCKE"
 _CIF_LETTERS = "JABCDEFGHI"
@@ -113,6 +114,9 @@ def cif(text: str) -> bool:
 def social_security_es(text: str) -> bool:
     """Spanish social security: province, number, and both modulo 97.
 
+    A number below 10,000,000 is joined with the province in another way: its first digit, changed
+    from or to 0, passes where 9 times the province and the other digit are a multiple of 97.
+
     >>> social_security_es("281234567840"), social_security_es("280123456742")
     (True, True)
     """
@@ -125,6 +129,8 @@ def social_security_es(text: str) -> bool:
 
 def cuit(text: str) -> bool:
     """Argentine CUIT and CUIL: eleven digits, weights 5432765432 modulo 11.
+
+    The check digit 9 stands for two remainders, so that a change from one to the other passes.
 
     >>> cuit("20123456786"), cuit("20123456787")
     (True, False)
@@ -151,6 +157,8 @@ def rut(text: str) -> bool:
 def cpf(text: str) -> bool:
     """Brazilian CPF: two check digits modulo 11; eleven equal digits are none.
 
+    A check digit 0 stands for two remainders, so that a change from one to the other passes.
+
     >>> cpf("11144477735"), cpf("11111111111")
     (True, False)
     """
@@ -166,13 +174,27 @@ def cpf(text: str) -> bool:
 def curp(text: str) -> bool:
     """Mexican CURP: 18 characters with a date and a state, and a check digit modulo 10.
 
-    >>> curp("BOXW310820HNERXN09"), curp("BOXW310820HNERXN08")
-    (True, False)
+    The weights of the places fall from 18 to 2. A changed digit passes where its difference times
+    its weight is a multiple of 10: the tens of the day (10), and the tens of the year (14) and the
+    digit before the last (2) by a difference of 5. No other changed digit does.
+
+    >>> curp("BOXW310820HNERXN09"), curp("BOXW310820HNERXN08"), curp("BOXW310230HNERXN05")
+    (True, False, False)
     """
-    if not _CURP_FORM.fullmatch(text):
+    if not _CURP_FORM.fullmatch(text) or not _is_date(text[4:10], text[16]):
         return False
     total = sum(_CURP_VALUES.index(mark) * (18 - place) for place, mark in enumerate(text[:17]))
     return str(-total % 10) == text[17]
+
+
+def _is_date(text: str, mark: str) -> bool:
+    """Whether six digits are a day; the mark is a digit for those before 2000."""
+    year, month, day = (int(text[start : start + 2]) for start in (0, 2, 4))
+    try:
+        date((1900 if mark.isdigit() else 2000) + year, month, day)
+    except ValueError:
+        return False
+    return True
 
 
 def nhs(text: str) -> bool:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -11,7 +12,7 @@ from celosia.cli import console
 from celosia.core.messages import say
 
 if TYPE_CHECKING:
-    from celosia.texts import FoundTexts
+    from celosia.texts import FoundTexts, TextDeclaration
 
 Documents = Annotated[
     Path, typer.Argument(help="A folder or a file: txt, md, html, json, jsonl, csv, docx, pdf.")
@@ -42,6 +43,16 @@ Seed = Annotated[
     int | None,
     typer.Option(help="Seed for the random draws; the release is then only a simulation."),
 ]
+
+
+def declared(
+    declare: Path | None, other_languages: Literal["refuse", "publish"] | None = None
+) -> TextDeclaration:
+    """What the documents mean; an option holds over the file."""
+    from celosia.texts import TextDeclaration
+
+    found = TextDeclaration() if declare is None else TextDeclaration.load(declare)
+    return found if other_languages is None else replace(found, other_languages=other_languages)
 
 
 def show_found(found: FoundTexts) -> None:

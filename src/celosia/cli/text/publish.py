@@ -18,6 +18,7 @@ from celosia.cli.text.options import (
     FactsFile,
     FindingsFile,
     Seed,
+    declared,
     show_found,
 )
 from celosia.core.messages import say
@@ -74,6 +75,7 @@ def find(
             help="Write the found texts too; the file is then as private as the documents.",
         ),
     ] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="With --with-text: do not ask.")] = False,
 ) -> None:
     """Find what identifies people; the file has places and kinds, and no text.
 
@@ -84,11 +86,15 @@ def find(
     `celosia text find notes --declare text.toml --facts patients.csv -o findings.csv`
 
     `celosia text find notes --engine spacy:es_core_news_sm -o findings.csv`
+
+    `celosia text find notes --with-text --yes -o private.csv`  (without --yes it asks first)
     """
     from celosia import texts
     from celosia.texts.detection.engines import engine_from_text
 
     outputs.check(inputs=(documents, declare, facts), findings=output)
+    if with_text and output is not None and not yes:
+        typer.confirm(say("texts.cli.ask_with_text", path=output), abort=True)
     with outputs.working() as progress:
         recogniser = None if engine is None else engine_from_text(engine)
         reading = texts.read(documents, declare, progress=progress)
@@ -193,6 +199,11 @@ def publish(
     findings: FindingsFile = None,
     facts: FactsFile = None,
     engine: EngineName = None,
+    other_languages: Annotated[
+        Literal["refuse", "publish"] | None,
+        "Whether documents in neither English nor Spanish are refused, or published although names "
+        "and dates in them are missed. Default: as declared, else refuse.",
+    ] = None,
     models: Annotated[
         list[str] | None,
         typer.Option(
@@ -266,7 +277,8 @@ def publish(
     known = None if key is None or new_key else Key.load(key)
     with outputs.working() as progress:
         recogniser = None if engine is None else engine_from_text(engine)
-        reading = texts.read(documents, declare, progress=progress)
+        declaration = declared(declare, other_languages)
+        reading = texts.read(documents, declaration, progress=progress)
         found = (
             texts.find(reading, facts=facts, engine=recogniser, progress=progress)
             if findings is None

@@ -9,14 +9,14 @@ import typer
 
 from celosia.cli import console
 from celosia.cli.frame import ReportOutputs
-from celosia.cli.trace.input_options import DeclarationFile, TraceFile, read_traces
+from celosia.cli.trace.input_options import TraceFile, TraceInput
 from celosia.core.messages import say
 
 
 def assess(
     points: TraceFile,
     release: Annotated[Path, typer.Argument(help="The published file.")],
-    declare: DeclarationFile,
+    declared: TraceInput,
     outputs: ReportOutputs,
 ) -> None:
     """Compare published traces with their original: density, trips, radii, flows, range queries.
@@ -33,9 +33,9 @@ def assess(
     from celosia.traces.metrics.utility import WORDS
     from celosia.traces.samples import samples_from
 
-    outputs.check(inputs=(points, release, declare))
+    outputs.check(inputs=(points, release, declared.declare))
     with outputs.working() as progress:
-        traces = read_traces(points, declare, progress)
+        traces = declared.read(points, progress)
         samples = samples_from(frames.read(release), traces.plane)
         found = compare(traces, samples)
     outputs.write_report(lambda: Document(say("traces.cli.assess"), f"{traces}.", found.blocks()))

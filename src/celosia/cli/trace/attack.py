@@ -10,12 +10,11 @@ import typer
 from celosia.cli import console
 from celosia.cli.frame import ReportOutputs
 from celosia.cli.trace.input_options import (
-    DeclarationFile,
     KeyFile,
     Method,
     Seed,
     TraceFile,
-    read_traces,
+    TraceInput,
 )
 from celosia.core.errors import InputError
 from celosia.core.messages import say
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
 
 def attack(
     points: TraceFile,
-    declare: DeclarationFile,
+    declared: TraceInput,
     outputs: ReportOutputs,
     release: Annotated[
         Path | None,
@@ -68,13 +67,13 @@ def attack(
     from celosia.traces.attacks import attack_from_text
     from celosia.traces.attacks.registry import USUAL
 
-    outputs.check(inputs=(points, declare, release, key))
+    outputs.check(inputs=(points, declared.declare, release, key))
     wanted = tuple(dict.fromkeys(map(attack_from_text, attacks))) if attacks else USUAL
     if release is not None and key is None:
         raise InputError("CEL-J013.no_key")
     rng = source(seed)
     with outputs.working() as progress:
-        traces = read_traces(points, declare, progress)
+        traces = declared.read(points, progress)
         attacked = _attacked(traces, release, key, method, rng)
         found = [each.run(attacked, rng=rng, progress=progress) for each in wanted]
     outputs.write_report(

@@ -9,13 +9,13 @@ import typer
 
 from celosia.cli import options
 from celosia.cli.frame import FileOutputs
-from celosia.cli.trace.input_options import DeclarationFile, Seed, TraceFile, read_traces
+from celosia.cli.trace.input_options import Seed, TraceFile, TraceInput
 from celosia.core.messages import say
 
 
 def cells(
     points: TraceFile,
-    declare: DeclarationFile,
+    declared: TraceInput,
     epsilon: options.Epsilon,
     outputs: FileOutputs,
     protocol: Annotated[Path, typer.Option(help="File for the protocol that devices get (TOML).")],
@@ -70,9 +70,11 @@ def cells(
         transition_protocol,
     )
 
-    outputs.check(inputs=(points, declare), table=output, draft=protocol, candidates=candidates)
+    outputs.check(
+        inputs=(points, declared.declare), table=output, draft=protocol, candidates=candidates
+    )
     with outputs.working() as progress:
-        traces = read_traces(points, declare, progress)
+        traces = declared.read(points, progress)
         rng = source(seed)
         if moves:
             shared = transition_protocol(epsilon=epsilon, size=size)

@@ -6,16 +6,14 @@ from typing import Any
 
 from celosia.cli import console
 from celosia.cli.frame import JsonOutputs
-from celosia.cli.trace.input_options import DeclarationFile, Seed, TraceFile, read_traces
+from celosia.cli.trace.input_options import Seed, TraceFile, TraceInput
 from celosia.core.messages import Message, say
 
 RESOLUTIONS = ((200, 1), (1000, 1), (1000, 6), (2000, 6), (5000, 24))
 """Metres and hours of the unicity table."""
 
 
-def info(
-    points: TraceFile, declare: DeclarationFile, outputs: JsonOutputs, seed: Seed = None
-) -> None:
+def info(points: TraceFile, declared: TraceInput, outputs: JsonOutputs, seed: Seed = None) -> None:
     """Describe points: counts, gaps, and how few known points single a person out. No places.
 
     **Examples**
@@ -29,7 +27,7 @@ def info(
     from celosia.traces.summary import summary
 
     with outputs.working() as progress:
-        traces = read_traces(points, declare, progress)
+        traces = declared.read(points, progress)
         found = summary(traces)
         rng = source(seed)
         curves = [

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -45,14 +46,28 @@ Seed = Annotated[
 ]
 
 
-def read_traces(path: Path, declare: Path, progress: Progress) -> Traces:
-    """The points of a file under its declaration."""
-    from celosia.core.messages import Message
-    from celosia.core.progress import Step
-    from celosia.traces import read
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TraceInput:
+    """How points are read."""
 
-    progress(Step(Message("traces.stage.read"), 0))
-    return read(path, declare)
+    declare: DeclarationFile
+
+    damaged: Annotated[
+        Literal["refuse", "drop"] | None,
+        typer.Option(
+            help="Whether a file is refused in which a person has two points at the same second, "
+            "or all but the first are dropped. Default: as declared, else refuse."
+        ),
+    ] = None
+
+    def read(self, path: Path, progress: Progress) -> Traces:
+        """The points of a file under its declaration."""
+        from celosia.core.messages import Message
+        from celosia.core.progress import Step
+        from celosia.traces import Declaration, read
+
+        progress(Step(Message("traces.stage.read"), 0))
+        return read(path, Declaration.load(self.declare, damaged=self.damaged))
 
 
 def one_method(

@@ -12,12 +12,11 @@ import typer
 from celosia.cli import console
 from celosia.cli.frame import ReleaseOutputs
 from celosia.cli.trace.input_options import (
-    DeclarationFile,
     Method,
     Seed,
     TraceFile,
+    TraceInput,
     one_method,
-    read_traces,
 )
 from celosia.core.messages import say
 
@@ -34,7 +33,7 @@ class Period(StrEnum):
 
 def publish(
     points: TraceFile,
-    declare: DeclarationFile,
+    declared: TraceInput,
     outputs: ReleaseOutputs,
     glove: Annotated[
         int | None,
@@ -107,7 +106,7 @@ def publish(
     from celosia.traces.keys import write_key
     from celosia.traces.report import fact_rows, left_out_rows
 
-    outputs.check(inputs=(points, declare), key=key)
+    outputs.check(inputs=(points, declared.declare), key=key)
     noise = {
         "repeat": repeat,
         "draws": draws,
@@ -118,7 +117,7 @@ def publish(
         pseudonym=None if pseudonym is None else pseudonym.value, trim=trim, assess=not no_assess
     )
     with outputs.working() as progress:
-        traces = read_traces(points, declare, progress)
+        traces = declared.read(points, progress)
         if noise_key is not None and not noise_key.exists():
             Key.new().save(noise_key)
         release = run(traces, wanted, options=options, rng=source(seed), progress=progress)

@@ -10,7 +10,7 @@ import typer
 from celosia.cli import options
 from celosia.cli.frame import AnswerOutputs
 from celosia.cli.payment import Payment
-from celosia.cli.trace.input_options import DeclarationFile, Seed, TraceFile, read_traces
+from celosia.cli.trace.input_options import Seed, TraceFile, TraceInput
 from celosia.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ _OPTIONS = {
 def release(
     statistic: Annotated[Statistic, typer.Argument(help="What to release.")],
     points: TraceFile,
-    declare: DeclarationFile,
+    declared: TraceInput,
     epsilon: options.Epsilon,
     outputs: AnswerOutputs,
     payment: Payment,
@@ -112,7 +112,7 @@ def release(
     from celosia.core.randomness import source
     from celosia.traces import private
 
-    outputs.check(inputs=(points, declare))
+    outputs.check(inputs=(points, declared.declare))
     chosen: dict[str, Any] = {
         "kind": None if kind is None else kind.value,
         "size": size,
@@ -130,7 +130,7 @@ def release(
     _check(statistic, given)
     asked = given | {"epsilon": epsilon, "per_person": per_person}
     with outputs.working() as progress, payment.budget(epsilon) as budget:
-        traces = read_traces(points, declare, progress)
+        traces = declared.read(points, progress)
         if statistic is Statistic.SYNTHETIC:
             made = private.synthetic(
                 traces,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from base64 import urlsafe_b64decode
 from dataclasses import dataclass
 from fractions import Fraction
 from hashlib import md5, sha1, sha256
@@ -237,8 +238,9 @@ class HashColumns(LogAttackMethod):
         wanted: set[str] = set()
         for column in frame.iter_columns():
             if column.dtype == pl.String:
-                found = column.drop_nulls().unique().str.to_lowercase()
-                wanted |= set(found.filter(found.str.contains(r"^(?:[0-9a-f]{2}){16,32}$")))
+                found = column.drop_nulls().unique()
+                shown = found.filter(found.str.contains(_HEXADECIMAL)).str.to_lowercase()
+                wanted |= set(shown) | set(map(_hexadecimal, found.filter(found.str.contains(_64))))
         hits = 0
         if wanted:
             hits = len(wanted & self._digests(attacked.original))
@@ -261,6 +263,15 @@ class HashColumns(LogAttackMethod):
             for text in known
             for hashed in (md5, sha1, sha256)
         }
+
+
+_HEXADECIMAL = r"^(?:[0-9a-fA-F]{2}){16,32}$"
+_64 = r"^(?:[A-Za-z0-9+/_-]{22}==|[A-Za-z0-9+/_-]{27}=|[A-Za-z0-9+/_-]{43}=)$"
+"""The bytes of MD5, SHA-1 and SHA-256 in base64."""
+
+
+def _hexadecimal(text: str) -> str:
+    return urlsafe_b64decode(text.replace("+", "-").replace("/", "_")).hex()
 
 
 ATTACKS: dict[str, type[LogAttackMethod]] = {

@@ -25,9 +25,10 @@ _HALF = (1 << 64) - 1
 
 
 def parse_address(text: str) -> Address | None:
-    """An address without its port and zone; IPv4 inside IPv6 is IPv4; None where it is none.
+    """An address without its port; IPv4 inside IPv6 is IPv4; None where it is none.
 
-    Numbers with leading zeros are refused: some programs read them as octal.
+    Numbers with leading zeros are none: some programs read them as octal. Nor are addresses with a
+    zone (`%eth0`): they mean something on one machine alone, and name a device of it.
 
     >>> parse_address("[2001:db8::1]:443"), parse_address("::ffff:192.0.2.7")
     (IPv6Address('2001:db8::1'), IPv4Address('192.0.2.7'))
@@ -38,11 +39,12 @@ def parse_address(text: str) -> Address | None:
     if found:
         bare = found[1] if found[1] is not None else found[2]
     try:
-        address = ip_address(bare.partition("%")[0])
+        address = ip_address(bare)
     except ValueError:
         return None
-    mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
-    return mapped or address
+    if isinstance(address, IPv4Address):
+        return address
+    return None if address.scope_id is not None else address.ipv4_mapped or address
 
 
 def truncated(address: Address, bits: tuple[int, int]) -> str:

@@ -16,6 +16,8 @@ LONGEST = 100_000
 
 _SCHEME = re.compile(r"^([a-zA-Z][a-zA-Z0-9+.-]*):(//)?")
 _WEB = ("http", "https", "ftp", "ws", "wss")
+_CONTENT = ("data", "javascript", "vbscript")
+"""Schemes of what is content or a program, not an address."""
 _NAMES = re.compile(r"@|\d{5,}|[0-9a-fA-F]{16,}|[A-Za-z0-9_-]{24,}")
 """What a part of a path looks like that may be about one person: e-mail, number, token."""
 _HIDDEN = "*"
@@ -86,8 +88,10 @@ def published(text: str, rule: UrlRule) -> str | None:
     found = _SCHEME.match(given)
     is_port = bool(found) and given[found.end() :].split("/")[0].isdigit() if found else False
     scheme = "" if found is None or is_port else found[1].lower()
+    if scheme in _CONTENT:
+        return None
     if scheme and scheme not in _WEB:
-        return f"{scheme}:"  # data:, javascript:, mailto: hold content, not a place
+        return f"{scheme}:"  # what follows mailto: or android-app: is no place on the web
     rest = given[found.end() :] if scheme and found else given
     is_relative = not scheme and given.startswith("/") and not given.startswith("//")
     if not scheme and given.startswith("//"):

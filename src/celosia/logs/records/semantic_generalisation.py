@@ -17,7 +17,7 @@ from celosia.core.randomness import Source
 from celosia.logs.log import Log
 from celosia.logs.method import LogMethod, MethodResult
 from celosia.logs.records.identifiers import holds_identifier
-from celosia.logs.records.lexicon import Lexicon
+from celosia.logs.records.lexicon import Lexicon, Parent
 
 OTHER = "other"
 """What a query becomes that the lexicon does not know."""
@@ -48,6 +48,7 @@ class SemanticGeneralisation(LogMethod):
     )
     k: int = parameter(5, least=2, is_main=True)
     least_information: float = parameter(0.0, least=0, most=1)
+    parent: Parent = parameter("shortest")
 
     def promise(self) -> str:
         return Message("logs.promise.semantic", k=self.k)
@@ -65,7 +66,7 @@ class SemanticGeneralisation(LogMethod):
         progress(Step(self.method_name, 0))
         if log.persons < self.k:
             raise PrivacyError("CEL-U040", k=self.k, count=log.persons)
-        lexicon = Lexicon.read(self.lexicon)
+        lexicon = Lexicon.read(self.lexicon, parent=self.parent)
         name = log.declaration.text
         if name is None:
             raise InputError("CEL-U010", role="text")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ from celosia.studio.worker import JobProgress
 
 if TYPE_CHECKING:
     from celosia.logs import Log, LogDeclaration, LogRelease, SetRelease
+    from celosia.logs.damage import DamagedRecords
     from celosia.logs.private import Of
 
 SEED = 1
@@ -36,11 +37,11 @@ def prepare(progress: JobProgress, *, folder: str, brought: Brought) -> dict[str
     if brought.sample is not None:
         progress(Step("Making the sample", 0))
         _write_sample(brought.sample, kept, work)
-        about = _described(progress, kept, work)
+        about = _described(progress, kept, work, "refuse")
     else:
         progress(Step("Reading the file", 0))
         with uploaded(work.path(brought.file), brought.shown) as path:
-            about = _described(progress, path, work)
+            about = _described(progress, path, work, "drop" if brought.lenient else "refuse")
             path.replace(kept)
     about |= brought.state() | {"file": kept.name}
     work.save("logs", about)
@@ -76,21 +77,25 @@ def _is_baskets(path: Path) -> bool:
     return draft_of(names).person is None
 
 
-def _described(progress: JobProgress, path: Path, work: Work) -> dict[str, Any]:
+def _described(
+    progress: JobProgress, path: Path, work: Work, damaged: DamagedRecords
+) -> dict[str, Any]:
     """What a page shows of a log or of baskets: counts and shapes, none of the values."""
     first = model.key_cards()["gaussian-keys"].first_choice()
     first["parameters"]["per_person"] = 10
     keys = {"key_choice": first, "of": "queries", "seed": None}
     if _is_baskets(path):
-        return _described_sets(path, work) | keys
-    return _described_log(progress, path, work) | keys
+        return _described_sets(path, work, damaged) | keys
+    return _described_log(progress, path, work, damaged) | keys
 
 
-def _described_sets(path: Path, work: Work) -> dict[str, Any]:
+def _described_sets(path: Path, work: Work, damaged: DamagedRecords) -> dict[str, Any]:
     from celosia.core.randomness import Seeded
-    from celosia.logs import attacks, read_sets
+    from celosia.logs import LogDeclaration, attacks, read_sets
 
-    sets = read_sets(path)
+    declaration = LogDeclaration(layout="baskets", damaged=damaged)
+    work.path("log.toml").write_text(declaration.toml(), "utf-8")
+    sets = read_sets(path, declaration)
     found = [attacks.known_items(sets, items=each, rng=Seeded(SEED)) for each in (1, 2, 3, 4)]
     has_hierarchy = work.path("items.csv").exists()
     method = "km-anonymity" if has_hierarchy else "disassociation"
@@ -107,14 +112,16 @@ def _described_sets(path: Path, work: Work) -> dict[str, Any]:
     }
 
 
-def _described_log(progress: JobProgress, path: Path, work: Work) -> dict[str, Any]:
+def _described_log(
+    progress: JobProgress, path: Path, work: Work, damaged: DamagedRecords
+) -> dict[str, Any]:
     from celosia.core.randomness import Seeded
     from celosia.logs import Fields, read
     from celosia.logs.draft import draft, draft_text
     from celosia.logs.run import apply_methods
     from celosia.logs.summary import threshold_rows
 
-    declaration = draft(path)
+    declaration = replace(draft(path), damaged=damaged)
     work.path("log.toml").write_text(draft_text(declaration), "utf-8")
     log = read(path, declaration)
     for role in ("person", log.item_role):
@@ -137,9 +144,8 @@ def _columns(path: Path, log: Log, declaration: LogDeclaration) -> list[dict[str
     """Every column: what it is taken for, and the shape of its first cell."""
     from celosia import frames
     from celosia.logs.formats.access_log import COLUMNS
-    from celosia.logs.readers import ACCESS_LOG
 
-    if declaration == ACCESS_LOG:
+    if declaration.layout == "combined":
         names, first = list(COLUMNS), log.frame
     else:
         first = next(frames.read_chunks(path, rows=1000))
@@ -212,7 +218,7 @@ def run_sets(
     work = Work.at(folder)
     progress(Step("Reading the file", 0))
     state = work.load("logs") or {}
-    sets = read_sets(work.path(state["file"]))
+    sets = read_sets(work.path(state["file"]), work.path("log.toml"))
     secrets = model.sensitive_items(state["sensitive"])
     release = publish_sets(
         sets,
@@ -260,7 +266,8 @@ def release_keys(
     progress(Step("Reading the file", 0))
     state = work.load("logs") or {}
     path = work.path(state["file"])
-    data = read_sets(path) if state["kind"] == "sets" else read(path, work.path("log.toml"))
+    known = work.path("log.toml")
+    data = read_sets(path, known) if state["kind"] == "sets" else read(path, known)
     given = dict(choice["parameters"])
     with budget_of(work, budget, dataset="log", unit="person") as paid:
         if choice["method"] == "itemsets":

@@ -237,6 +237,9 @@ def code(
     return [("Command line", " ".join(map(shlex.quote, parts))), ("Python", "\n".join(python))]
 
 
+_LENIENT = 'logs.LogDeclaration(layout="baskets", damaged="drop")'
+
+
 def set_code(
     state: Mapping[str, Any], choice: Mapping[str, Any], *, seed: int | None = None
 ) -> list[tuple[str, str]]:
@@ -247,11 +250,13 @@ def set_code(
     goal = "published.json" if choice["method"] == "disassociation" else "published.txt"
     secrets = sensitive_items(state["sensitive"])
     parts = ["celosia", "log", "publish", state["file"], "--sets", "--method", method]
+    parts += ["--damaged", "drop"] if state.get("lenient") else []
     parts += ["--hierarchy", "items.csv"] if state["has_hierarchy"] else []
     parts += ["--sensitive", "sensitive.txt"] if secrets else []
     parts += ["-o", goal, "--report", "report.html"]
     parts += [] if seed is None else ["--seed", str(seed)]
     given = ['hierarchy="items.csv"'] if state["has_hierarchy"] else []
+    given += [f"declare={_LENIENT}"] if state.get("lenient") else []
     given += [f"sensitive={secrets!r}"] if secrets else []
     given += [] if seed is None else [f"rng=Seeded({seed})"]
     python = [
@@ -274,6 +279,7 @@ def key_code(
     given = dict(choice["parameters"])
     parts = ["celosia", "log", "release", "itemsets" if itemsets else "keys", state["file"]]
     parts += ["--sets"] if is_sets else ["--declare", "log.toml"]
+    parts += ["--damaged", "drop"] if is_sets and state.get("lenient") else []
     for name, value in given.items():
         parts += [f"--{name.replace('_', '-')}", str(value)]
     if not itemsets:
@@ -281,7 +287,7 @@ def key_code(
         parts += ["--of", of, "--method", given["method"]]
     parts += ["-o", "keys.csv"] + ([] if seed is None else ["--seed", str(seed)])
     read = (
-        f'logs.read_sets("{state["file"]}")'
+        f'logs.read_sets("{state["file"]}"{f", {_LENIENT}" if state.get("lenient") else ""})'
         if is_sets
         else (f'logs.read("{state["file"]}", "log.toml")')
     )

@@ -60,6 +60,7 @@ class LogWorkbench(Workbench):
         "or the web address, each known by its name (such as user, query, url), the access log of "
         "a web server, or baskets: a line each, items separated by tabs, commas or blanks.",
         suffixes=model.SUFFIXES,
+        lenient="Drop damaged records and count them",
     )
 
 

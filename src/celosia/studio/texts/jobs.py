@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -58,6 +59,9 @@ SAMPLES = (
 
 def prepare(progress: JobProgress, *, folder: str, brought: Brought) -> dict[str, Any]:
     """Put a sample or an uploaded file in place as `original`, and search it."""
+    from celosia import texts
+    from celosia.texts.run import check_languages
+
     work = Work.at(folder)
     place = work.path("original")
     shutil.rmtree(place, ignore_errors=True)
@@ -72,7 +76,9 @@ def prepare(progress: JobProgress, *, folder: str, brought: Brought) -> dict[str
         with uploaded(path, brought.shown):
             shutil.copyfile(path, place / f"document{Path(brought.shown).suffix.lower()}")
             progress(Step("Reading the documents", 0))
-            _found(work)
+            declaration = _declaration(brought.state())
+            reading = texts.read(place, declaration)
+            check_languages(texts.find(reading).collection, declaration)
     work.save("texts", brought.state())
     progress(Step("Looking for what identifies people", 0))
     found = _found(work)
@@ -92,10 +98,16 @@ def prepare(progress: JobProgress, *, folder: str, brought: Brought) -> dict[str
 
 def declared(work: Work) -> TextDeclaration:
     """What the documents of a work mean: those of a sample say whose they are."""
+    return _declaration(work.load("texts") or {})
+
+
+def _declaration(state: Mapping[str, Any]) -> TextDeclaration:
     from celosia.texts import TextDeclaration
 
-    is_sample = bool((work.load("texts") or {}).get("sample"))
-    return TextDeclaration(person="^(P[0-9]+)-" if is_sample else None)
+    return TextDeclaration(
+        person="^(P[0-9]+)-" if state.get("sample") else None,
+        other_languages="publish" if state.get("lenient") else "refuse",
+    )
 
 
 def _found(work: Work) -> FoundTexts:
@@ -158,6 +170,7 @@ def run(
         "singled_out": _singled_out(found, release),
         "terms": len(index.terms),
         "engine": (work.load("texts") or {}).get("engine", ""),
+        "lenient": (work.load("texts") or {}).get("lenient", False),
         "texts": [text[:LONGEST] for text in release.texts[:SHOWN]],
     }
     work.save("result", result)

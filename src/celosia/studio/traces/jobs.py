@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from celosia.core.randomness import Source
     from celosia.traces import Declaration, Traces
     from celosia.traces.attacks import TraceAttack
+    from celosia.traces.declaration import DamagedPoints
 
 SEED = 1
 """Of the points that an attacker happens to know: a page comes out the same again."""
@@ -39,7 +40,7 @@ def prepare(progress: JobProgress, *, folder: str, brought: Brought) -> dict[str
     else:
         progress(Step("Reading the file", 0))
         with uploaded(work.path(brought.file), brought.shown) as path:
-            _bring(path, work)
+            _bring(path, work, "drop" if brought.lenient else "refuse")
     traces = _stored(work)
     progress(Step("Counting known points", 0))
     drawn = shares(traces.person.astype("int64"), traces.x, traces.y, traces.plane)
@@ -59,12 +60,12 @@ def prepare(progress: JobProgress, *, folder: str, brought: Brought) -> dict[str
     return about
 
 
-def _bring(path: Path, work: Work) -> None:
+def _bring(path: Path, work: Work, damaged: DamagedPoints) -> None:
     """The points of an upload as a table, and a declaration with a measured region."""
     from celosia.traces.drafts import draft, table_of
 
     frame = table_of(path)
-    work.path("trace.toml").write_text(draft(frame), "utf-8")
+    work.path("trace.toml").write_text(draft(frame, damaged=damaged), "utf-8")
     frame.write_csv(work.path("points.csv"))
 
 

@@ -54,6 +54,7 @@ class TraceWorkbench(Workbench):
         kinds="A table with a column for the person, the time, the latitude and the longitude "
         "(CSV, Parquet), a GPX file, or GeoJSON.",
         suffixes=model.SUFFIXES,
+        lenient="Keep the first of several points of a person at a second, and count the others",
     )
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
+from celosia.core.errors import InputError
 from celosia.core.messages import Message
 from celosia.core.methods import parameter
 from celosia.tables.models.classes import Classes
@@ -19,13 +20,16 @@ from celosia.tables.models.model import (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class KAnonymity(Model):
     """Each record is one of at least `k` that look alike on the quasi-identifiers.
 
     Guarantee: an attacker who knows a person's quasi-identifiers, and that the person is in the
     table, finds at least `k` candidate records, so the chance of naming the right one is at most
     1/k.
+
+    Where a schema names whose record each is, `k` counts people. `per="person"` insists on it: the
+    model refuses classes of records, in which ten records of one person would look like a crowd.
 
     >>> import numpy as np
     >>> KAnonymity(5)
@@ -39,6 +43,11 @@ class KAnonymity(Model):
     method_name: ClassVar[str] = "k-anonymity"
 
     k: int = parameter(like=GROUP_SIZE)
+    per: Literal["person"] | None = parameter(None)
+
+    def __repr__(self) -> str:
+        insists = "" if self.per is None else f", per={self.per!r}"
+        return f"KAnonymity(k={self.k}{insists})"
 
     @property
     def smallest(self) -> int:
@@ -46,10 +55,22 @@ class KAnonymity(Model):
         return self.k
 
     def judge(self, classes: Classes) -> Verdict:
-        """A class needs `k` records, and a part of one that has fewer has fewer still."""
+        """A class needs `k` records, and a part of one that has fewer has fewer still.
+
+        Raises:
+            InputError: CEL-P062 people are to be counted, and the classes are of records.
+        """
+        if self.counts_people_only and classes.units is None:
+            raise InputError("CEL-P062.needs_people", promise=self.promise())
         return all_or_none(classes.sizes >= self.k, classes.sizes)
 
+    @property
+    def counts_people_only(self) -> bool:
+        return self.per == "person"
+
     def promise(self) -> str:
+        if self.per == "person":
+            return Message("models.k_anonymity.promise_by_person", k=self.k)
         return Message("models.k_anonymity.promise", k=self.k)
 
     def protects(self) -> str:

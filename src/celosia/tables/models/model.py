@@ -93,6 +93,11 @@ class Model(Method, ABC):
         return not (self.needs_population or self.needs_information)
 
     @property
+    def counts_people_only(self) -> bool:
+        """Whether the model refuses classes of records: it is about people who may have several."""
+        return False
+
+    @property
     def smallest(self) -> int:
         """No class with fewer records can meet the model."""
         return 1

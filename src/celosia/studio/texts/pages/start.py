@@ -57,6 +57,7 @@ class TextWorkbench(Workbench):
         kinds="Text, Markdown, HTML, JSON, CSV, DOCX or PDF. Hidden content, comments and metadata "
         "are not in the new files.",
         suffixes=jobs.SUFFIXES,
+        lenient="Take documents in other languages too, in which names and dates are missed",
     )
 
 
@@ -216,4 +217,6 @@ def _result(workbench: TextWorkbench) -> None:
 def _command(result: Mapping[str, Any]) -> str:
     model = "" if result["k"] is None else f" --model rare-terms:k={result['k']}"
     engine = f" --engine {result['engine']}" if result["engine"] else ""
-    return f"celosia text publish notes --declare text.toml{model}{engine} -o safe --key key.bin"
+    other = " --other-languages publish" if result.get("lenient") else ""
+    given = f"--declare text.toml{model}{engine}{other}"
+    return f"celosia text publish notes {given} -o safe --key key.bin"
