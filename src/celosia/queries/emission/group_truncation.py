@@ -114,7 +114,7 @@ def _people_by_levels(words: list[str], ladders: list[list[int]], target: Target
     ]
     placed = exp.Select(expressions=levels, from_=exp.From(this=exp.Table(this=identifier(PEOPLE))))
     number = as_alias(target.cast(exp.Count(this=exp.Star()), "whole"), "amount")
-    columns = [
+    columns: list[exp.Expr] = [
         as_alias(integer_literal(0), "place"),
         *map(column, names),
         number,
@@ -187,7 +187,7 @@ def truncated_groups_query(
     # taken away from them afterwards must have been in them.
     totals = aggregates.aggregate_rows(flat, flat.rows(), flat.keys)
     if people is None or people:
-        above = (
+        above: exp.Subquery | list[exp.Expr] = (
             list(map(found_literal, people))
             if people
             else exp.Subquery(this=_people_above(flat, limits))
