@@ -59,8 +59,12 @@ def follow(
     on_part: Callable[[Any], object] | None = None,
     on_end: Callable[[], object] | None = None,
     attend: bool = False,
+    keeps: bool = False,
 ) -> None:
-    """Show a job until it is over; then the bar goes and `on_done` or the error is shown here."""
+    """Show a job until it is over; then the bar goes and `on_done` or the error is shown here.
+
+    A job that `keeps` what it has finished can be started again, and goes on.
+    """
     jobs = studio().jobs
     seen = 0
     with ui.element("div").classes("w-full").props('aria-live="polite"') as place:
@@ -93,7 +97,10 @@ def follow(
             if job.state == "done":
                 await _called(on_done, job.result)
             elif job.state == "cancelled":
-                quiet("Cancelled; nothing was kept.")
+                if keeps:
+                    quiet("Cancelled; what was finished is kept.")
+                else:
+                    quiet("Cancelled; nothing was kept.")
             elif job.error is not None:
                 shell.show_error(job.error, attend=attend)
             if on_end is not None:
