@@ -8,9 +8,15 @@ from xml.etree import ElementTree
 
 import pytest
 
+from celosia.logs.report import UTILITY as LOG_WORDS
 from celosia.studio import language
+from celosia.studio.graphs import labels
 from celosia.studio.learn.techniques import TECHNIQUES
+from celosia.studio.logs import measures
+from celosia.studio.traces import pages as traces_pages
 from celosia.studio.widgets.formula import mathml, with_formulas
+from celosia.studio.widgets.meanings import MEANINGS
+from celosia.traces.metrics.utility import WORDS as TRACE_WORDS
 
 TEXTS = Path(language.__file__).parent / "texts"
 
@@ -42,6 +48,33 @@ def test_scripts_sums_and_fractions_are_set_as_such() -> None:
         "<mo>&lt;</mo>",
     ):
         assert piece in drawn
+
+
+def test_every_meaning_has_a_formula_and_every_measure_of_a_table_too() -> None:
+    listed = [each.formula for each in MEANINGS]
+    assert len({each.name for each in MEANINGS}) == len(listed)
+    for names, formulas_of in (
+        (labels.METRICS, labels.FORMULAS),
+        (labels.SHARES, labels.SHARED_FORMULAS),
+        (TRACE_WORDS, traces_pages.FORMULAS),
+        (LOG_WORDS, measures.FORMULAS),
+    ):
+        assert set(names) == set(formulas_of)
+        listed += formulas_of.values()
+    for each in listed:
+        ElementTree.fromstring(mathml(each))
+
+
+@pytest.mark.parametrize("door", ["collect", "graphs", "logs", "query", "texts"])
+def test_every_key_figure_of_a_door_says_what_it_is(door: str) -> None:
+    """Counts of what is there say it themselves."""
+    known = {each.name for each in MEANINGS}
+    shown = {
+        word
+        for file in (TEXTS.parent / door).rglob("*.py")
+        for word in re.findall(r'\bfigure\(\s*"([^"]+)"', file.read_text("utf-8"))
+    }
+    assert shown - known <= {"Devices so far", "Reports so far", "Method"}
 
 
 @pytest.mark.parametrize("wrong", [r"\script", r"\frac{1}{2", "{x"])
