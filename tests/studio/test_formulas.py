@@ -14,6 +14,7 @@ from celosia.studio.graphs import labels
 from celosia.studio.learn.techniques import TECHNIQUES
 from celosia.studio.logs import measures
 from celosia.studio.traces import pages as traces_pages
+from celosia.studio.widgets.empty import DRAWINGS
 from celosia.studio.widgets.formula import mathml, with_formulas
 from celosia.studio.widgets.meanings import MEANINGS
 from celosia.traces.metrics.utility import WORDS as TRACE_WORDS
@@ -81,3 +82,12 @@ def test_every_key_figure_of_a_door_says_what_it_is(door: str) -> None:
 def test_what_is_no_formula_is_refused(wrong: str) -> None:
     with pytest.raises(ValueError, match="formula"):
         mathml(wrong)
+
+
+def test_places_with_nothing_to_show_are_drawn_in_the_colours_of_the_page() -> None:
+    sheet = (TEXTS.parent / "assets" / "studio.css").read_text("utf-8")
+    for drawing in DRAWINGS.values():
+        found = ElementTree.fromstring(f"<svg>{drawing}</svg>")
+        for each in found:
+            assert f".celosia-empty .{each.attrib['class']} {{" in sheet
+            assert not {"fill", "stroke", "style"} & set(each.attrib)

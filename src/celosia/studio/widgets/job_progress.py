@@ -12,6 +12,7 @@ from celosia.studio import shell
 from celosia.studio.jobs import Job
 from celosia.studio.language import _, n_, percent
 from celosia.studio.runtime import studio
+from celosia.studio.widgets.empty import draw_empty
 from celosia.studio.widgets.text import paragraph, quiet
 from celosia.studio.worker import T, Task
 
@@ -124,6 +125,7 @@ def job_list() -> None:
         holder.clear()
         with holder:
             if not found:
+                draw_empty("jobs")
                 paragraph("No jobs yet. Long jobs are listed here while you continue.")
             for job in found:
                 with ui.row().classes("items-center no-wrap"):

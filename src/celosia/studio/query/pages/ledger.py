@@ -12,6 +12,7 @@ from celosia.studio.query import jobs, model
 from celosia.studio.visitors import Work
 from celosia.studio.widgets import chart
 from celosia.studio.widgets.code import show_code
+from celosia.studio.widgets.empty import draw_empty
 from celosia.studio.widgets.job_progress import start
 from celosia.studio.widgets.method_form import downloads
 from celosia.studio.widgets.table import key_figures, show_table
@@ -24,6 +25,7 @@ def show_account(work: Work, found: dict[str, Any]) -> None:
     if found["market"] is not None:
         _show_market(work, found["market"])
     if not found["begun"] or not found["records"]:
+        draw_empty("ledger")
         quiet("Nothing was spent yet. The ledger begins with the first question.")
         return
     total, left = found["total"], found["remaining"]
