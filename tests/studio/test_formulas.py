@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -54,12 +55,13 @@ def test_scripts_sums_and_fractions_are_set_as_such() -> None:
 def test_every_meaning_has_a_formula_and_every_measure_of_a_table_too() -> None:
     listed = [each.formula for each in MEANINGS]
     assert len({each.name for each in MEANINGS}) == len(listed)
-    for names, formulas_of in (
+    tables: list[tuple[Iterable[str], dict[str, str]]] = [
         (labels.METRICS, labels.FORMULAS),
         (labels.SHARES, labels.SHARED_FORMULAS),
         (TRACE_WORDS, traces_pages.FORMULAS),
         (LOG_WORDS, measures.FORMULAS),
-    ):
+    ]
+    for names, formulas_of in tables:
         assert set(names) == set(formulas_of)
         listed += formulas_of.values()
     for each in listed:

@@ -53,20 +53,22 @@ class _QueryWorkbench:
         last = made.load("question", {})
         epsilon = epsilon if epsilon is not None else float(last.get("epsilon", 0.5))
         self._is_sql = schema["language"] == "SQL"
+        self._analyst: ui.select | ui.input | None = None
         with ui.element("div").classes("celosia-split"):
             with ui.column():
                 _schema(schema, made)
             with ui.column():
-                self._editor(str(last.get("query", "")), epsilon, model.examples(schema))
+                self._question(str(last.get("query", "")), model.examples(schema))
                 self._who(schema["who"], last.get("analyst"))
-                self._buttons()
+                self._accuracy()
+                self._price(epsilon)
         self._result = ui.column().classes("w-full q-mt-md")
         self._code = ui.column().classes("w-full")
         heading("Budget", 2)
         self._ledger = ui.column().classes("w-full")
         self._show_ledger()
 
-    def _editor(self, query: str, epsilon: float, examples: tuple[tuple[str, str], ...]) -> None:
+    def _question(self, query: str, examples: tuple[tuple[str, str], ...]) -> None:
         heading("Question", 2)
         self._text = ui.codemirror(
             query or examples[0][1],
@@ -81,20 +83,9 @@ class _QueryWorkbench:
                 ui.button(_(title), on_click=lambda text=text: self._text.set_value(text)).props(
                     "flat dense no-caps"
                 )
-        self._accuracy()
-        self._epsilon = ui.toggle([], on_change=self._keep).props(
-            'no-caps padding="xs sm" data-test=epsilon'
-        )
-        self._epsilon.props["aria-label"] = "epsilon"
-        self._choose(epsilon if epsilon > 0 else 0.5)
-        quiet(
-            "epsilon, the privacy loss: stronger privacy on the left, a more accurate "
-            "answer on the right"
-        )
 
     def _who(self, who: dict[str, Any] | None, last: str | None) -> None:
         """Who asks, where the policy names analysts or sells answers."""
-        self._analyst: ui.select | ui.input | None = None
         if who is None:
             return
         label = _("Analyst who asks")
@@ -113,7 +104,17 @@ class _QueryWorkbench:
         """The analyst; None is anybody."""
         return None if self._analyst is None else str(self._analyst.value or "").strip() or None
 
-    def _buttons(self) -> None:
+    def _price(self, epsilon: float) -> None:
+        """The epsilon of the question, and what can be done with it."""
+        self._epsilon = ui.toggle([], on_change=self._keep).props(
+            'no-caps padding="xs sm" data-test=epsilon'
+        )
+        self._epsilon.props["aria-label"] = "epsilon"
+        self._choose(epsilon if epsilon > 0 else 0.5)
+        quiet(
+            "epsilon, the privacy loss: stronger privacy on the left, a more accurate "
+            "answer on the right"
+        )
         with ui.row().classes("q-my-sm"):
             ui.button(_("Explain (free)"), icon="account_tree", on_click=self._explain).props(
                 "outline data-test=explain"
@@ -190,7 +191,7 @@ class _QueryWorkbench:
         self._code.clear()
         self._keep()
         query, epsilon = str(self._text.value), float(self._epsilon.value)
-        who = {} if of_owner else {"analyst": self._asking}
+        who: dict[str, Any] = {} if of_owner else {"analyst": self._asking}
         with self._result:
             start(
                 title,
@@ -204,7 +205,7 @@ class _QueryWorkbench:
                 command = model.command_text(query, epsilon=epsilon)
                 show_code([(_("Command line"), f"{command} --curator")])
                 return
-            asked = {"epsilon": epsilon, **who}
+            asked: dict[str, Any] = {"epsilon": epsilon, **who}
             show_code(
                 [
                     (_("Command line"), model.command_text(query, **asked)),
