@@ -12,6 +12,7 @@ from celosia import lab
 from celosia.core.progress import silent
 from celosia.core.report import Figure
 from celosia.lab import Findings
+from celosia.lab.collect import publication, rappor
 
 PRINTED = {
     "mechanisms/belief": 65,
@@ -89,3 +90,17 @@ def test_a_study_draws_the_figures_of_its_original(name: str, drawn: int) -> Non
     shown = [block for block in blocks if isinstance(block, Figure)]
     assert len(shown) == drawn
     assert all(figure.description for figure in shown)
+
+
+def test_the_figures_of_rappor_are_of_a_million_values_as_in_the_original() -> None:
+    """What its text says of them holds: common values are well estimated; of the rare ones some
+    vanish and some get hundreds."""
+    shown = lab.find("collect/rappor").figures(Findings("", ()), silent)
+    assert all("1,000,000 values" in each.caption for each in shown if isinstance(each, Figure))
+    counts = publication.drawn_exponential_counts(publication.FIGURE_USERS)
+    assert counts.sum() == 10**6
+    found = rappor.one_fit(counts)
+    assert max(abs(found[:6] / counts[:6] - 1)) < 0.1
+    rare = found[-12:]
+    assert (rare == 0).any()
+    assert (rare > 10 * counts[-12:] + 100).any()

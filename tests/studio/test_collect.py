@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import json
+import re
+import shlex
 from base64 import b64encode
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, expect
+from typer.testing import CliRunner
 
+from celosia.cli.app import app
 from celosia.collect.clients.files import CONFORMANCE, JAVASCRIPT, shipped
 from celosia.core.errors import InputError
+from celosia.core.progress import Step
+from celosia.studio.collect import jobs, sweep_model
 from celosia.studio.collect.model import (
     DATA,
     PROTOCOLS,
@@ -20,6 +28,8 @@ from celosia.studio.collect.model import (
 )
 from celosia.studio.collect.surveys import MOST_SURVEYS, SurveyForm, Surveys
 from celosia.studio.collect.sweep_model import SweepForm, shown
+from celosia.studio.visitors import Visitor
+from celosia.studio.worker import JobProgress
 from tests.studio.conftest import Visit, visiting
 
 CHECKS = Path(__file__).parents[1] / "collect" / "check_conformance.mjs"
@@ -133,19 +143,60 @@ def test_a_sweep_shows_charts_and_the_same_as_text(capsys: pytest.CaptureFixture
     found = shown(SWEEP.run())
     assert [each["x"] for each in found["charts"]] == ["epsilon", "users"]
     assert found["csv"].count("\n") == 1 + 4
-    exec(SWEEP.python.replace(', state="my.sweep"', ""))
+    exec(SWEEP.python.replace(', state="sweep.runs"', ""))
     assert capsys.readouterr().out == f"{found['summary']}\n"
     assert "--users 100,200" in SWEEP.command
+
+
+def test_a_sweep_that_is_stopped_goes_on_in_the_studio_and_on_the_command_line(
+    tmp_path: Path,
+) -> None:
+    """A worker that is ended, by a cancel, a limit or a restart, gets no chance to tidy up."""
+    visitor = Visitor("", tmp_path / "visitor", 0.0)
+    work = sweep_model.keep(visitor, SWEEP)
+    told: list[Step] = []
+
+    def stopping(step: Step) -> None:
+        told.append(step)
+        if step.done == 2:
+            raise KeyboardInterrupt  # nothing of ours expects it
+
+    with pytest.raises(KeyboardInterrupt):
+        sweep_model.run_in(work, SWEEP, stopping)
+    state = work.path(sweep_model.STATE)
+    assert SWEEP.finished(state) == (2, 4)
+    assert not sweep_model.has_ended(work, SWEEP)
+
+    again = sweep_model.keep(Visitor("", visitor.folder, 0.0), SWEEP)  # the studio was restarted
+    assert again == work
+    fresh = jobs.sweep(JobProgress(lambda event: None), folder=str(work.folder), form=SWEEP)
+    assert fresh["resumed"] == 2
+    assert [row[:7] for row in fresh["rows"]] == [row[:7] for row in shown(SWEEP.run())["rows"]]
+    assert sweep_model.has_ended(work, SWEEP)
+
+    larger = replace(SWEEP, epsilon="1, 4, 8")
+    assert sweep_model.keep(visitor, larger) == work
+    assert larger.finished(state) == (4, 6)
+    assert sweep_model.keep(visitor, replace(SWEEP, users="100, 300")) != work, "other values"
+
+    command = larger.command.replace(sweep_model.STATE, str(state)).split("--report")[0]
+    found = CliRunner().invoke(app, [*shlex.split(command)[1:], "--json"])
+    assert json.loads(found.stdout)["data"]["resumed"] == 4
 
 
 def test_parameters_are_swept_in_a_browser(both_languages: Visit) -> None:
     page = both_languages.open("/collect/sweep")
     page.locator('[data-test="sweep-users"]').fill("100, 300")
     page.locator('[data-test="sweep-epsilon"]').fill("4")
-    page.locator("main button.q-btn").first.click()
+    both_languages.press("run-sweep")
     page.locator("table.celosia-table").last.wait_for()
     expect(page.locator(".nicegui-echart canvas")).to_have_count(4)
     both_languages.picture()
+    both_languages.open("/collect/sweep")  # as after a break: the sweep is listed, and is there
+    assert "8 de 8 " in page.locator('[data-test="finished-runs"]').inner_text().replace("of", "de")
+    page.locator("a[href^='/collect/sweep/']").click()
+    page.locator("table.celosia-table").last.wait_for()
+    assert page.get_by_text(re.compile("^8 .*(before|de antes)")).is_visible()
 
 
 def test_what_is_typed_into_the_address_cannot_do_harm(browser: Browser, address: str) -> None:

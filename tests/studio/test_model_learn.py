@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from celosia import datasets
+from celosia.assess.advice import QUESTIONS, AdviceOptions, advise
 from celosia.core.errors import InputError
 from celosia.core.progress import silent
 from celosia.graphs import examples as small_graphs
@@ -29,6 +30,7 @@ from celosia.studio.learn import (
     t_closeness,
 )
 from celosia.studio.learn.glossary import terms
+from celosia.studio.learn.pages.advise import summary
 from celosia.studio.learn.pages.parts import network_svg
 from celosia.studio.learn.parts import Facts, Network, Part, Table, Vertex, key
 from celosia.studio.learn.techniques import SLUGS, TECHNIQUES, lesson_of, technique_of
@@ -408,3 +410,20 @@ def test_a_drawing_escapes_names() -> None:
 
 def test_a_setting_has_one_name() -> None:
     assert key((1, 0, 2)) == "1-0-2"
+
+
+def test_every_advice_is_told_in_the_words_of_the_studio() -> None:
+    every = [
+        advise(AdviceOptions(**dict(zip(QUESTIONS, answers, strict=True))))  # type: ignore[arg-type]
+        for answers in product(*QUESTIONS.values())
+    ]
+    shown = {each.model: summary(each) for each in every}
+    assert len(shown) >= 10
+    assert shown["k-anonymity and l-diversity"].startswith("Publish: k-anonymity + l-diversity (k")
+    token = chosen.set("es")
+    try:
+        for each in every:
+            assert " and " not in summary(each)
+            assert summary(each).partition(": ")[0] not in ("Publish", "Collect", "Query")
+    finally:
+        chosen.reset(token)

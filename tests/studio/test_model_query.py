@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shlex
 import sqlite3
 from contextlib import closing
 from math import log
@@ -9,8 +11,10 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from typer.testing import CliRunner
 
-from celosia.core.errors import BudgetExceeded, InputError
+from celosia.cli.app import app
+from celosia.core.errors import BudgetExceeded, CelosiaError, InputError
 from celosia.studio.query import jobs, model
 from celosia.studio.query.batch import BatchForm
 from celosia.studio.visitors import Work
@@ -256,3 +260,68 @@ def test_a_market_and_a_large_delta_are_shown(folder: Path) -> None:
     assert found["prices"][3] == (1.0, "10.00")
     assert found["owed"] == "0.00"
     assert found["compensation"] is None, "the policy declares no number of people"
+
+
+ANALYSTS = """
+[market.factors]
+ana = 0.5
+[analysts.ana]
+epsilon = 0.6
+[analysts.bo]
+epsilon = 0.3
+"""
+
+
+def test_named_analysts_ask_and_get_their_invoices(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sold = MARKET.replace("delta = 0.01\n", "") + ANALYSTS
+    text = POLICY.replace("epsilon = 1\n", "epsilon = 1\n" + sold)
+    model.keep_policy(folder, text)
+    place, count = str(folder), "SELECT count(*) AS n FROM people"
+    assert jobs.schema(QUIET, folder=place)["who"] == {"names": ["ana", "bo"], "are_all": True}
+    with pytest.raises(CelosiaError):  # nobody else may ask
+        jobs.ask(QUIET, folder=place, query=count, epsilon=0.1)
+    plan = jobs.explain(QUIET, folder=place, query=count, epsilon=0.5, analyst="ana")
+    assert "2.50 EUR" in str(plan["price"])
+    jobs.ask(QUIET, folder=place, query=count, epsilon=0.5, analyst="ana")
+    jobs.ask(QUIET, folder=place, query=count, epsilon=0.2, analyst="bo")
+    with pytest.raises(BudgetExceeded):
+        jobs.ask(QUIET, folder=place, query=f"{count} WHERE age > 1", epsilon=0.2, analyst="bo")
+    found = jobs.account(QUIET, folder=place)
+    assert [each["analyst"] for each in found["records"]] == ["ana", "bo"]
+    market = found["market"]
+    assert market["analysts"] == ["ana", "bo"]
+    [month] = market["months"]
+
+    made = jobs.invoice(QUIET, folder=place, analyst="ana", month=month)
+    assert (made["total"], len(made["sales"])) == ("2.50", 1)
+    assert "2.50 EUR" in (folder / "invoice.html").read_text("utf-8")
+    assert (folder / "invoice.pdf").read_bytes().startswith(b"%PDF")
+    monkeypatch.chdir(folder)
+    (folder / "invoice.html").unlink()
+    command = model.invoice_command("ana", month)
+    assert CliRunner().invoke(app, [*shlex.split(command)[1:], "--json"]).exit_code == 0
+    assert (folder / "invoice.html").exists()
+    told = CliRunner().invoke(app, [*shlex.split(command)[1:-2], "--json"])
+    assert json.loads(told.stdout)["data"] == json.loads((folder / "invoice.json").read_text())
+    assert jobs.invoice(QUIET, folder=place, analyst="bo", month="2020-01")["total"] == "0.00"
+    with pytest.raises(InputError):
+        jobs.invoice(QUIET, folder=place, analyst="bo", month="2020")
+    for text in (model.command_text(count, epsilon=0.2, analyst="bo"),):
+        shown = CliRunner().invoke(app, shlex.split(text)[1:])
+        assert shown.exit_code == 0, shown.output
+    exec(model.python_text(count, epsilon=0.2, analyst="bo"))
+    assert "n" in capsys.readouterr().out
+
+
+def test_where_anybody_may_ask_a_name_is_for_the_invoice_only(folder: Path) -> None:
+    text = POLICY.replace("epsilon = 1\n", "epsilon = 1\n" + MARKET)
+    model.keep_policy(folder, text)
+    place, count = str(folder), "SELECT count(*) AS n FROM people"
+    assert jobs.schema(QUIET, folder=place)["who"] == {"names": [], "are_all": False}
+    jobs.ask(QUIET, folder=place, query=count, epsilon=0.1)
+    [record] = jobs.account(QUIET, folder=place)["records"]
+    assert record["analyst"] is None
+    model.keep_policy(folder, POLICY)
+    assert jobs.schema(QUIET, folder=place)["who"] is None

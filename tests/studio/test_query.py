@@ -25,6 +25,11 @@ epsilon = 1
 age = {{ type = "integer", lower = 0, upper = 120 }}
 {more}
 """
+MARKET = """
+[market]
+currency = "EUR"
+per_epsilon = 10
+"""
 
 
 def _ask(visit: Visit, text: str) -> None:
@@ -84,10 +89,10 @@ def test_own_tables_are_asked_under_a_policy_until_the_budget_is_spent(
     editor = page.locator(".cm-content")
     editor.click()
     page.keyboard.press("ControlOrMeta+a")
-    page.keyboard.insert_text(POLICY.format(more=""))
+    page.keyboard.insert_text(POLICY.format(more=MARKET))
     page.wait_for_timeout(300)
     page.get_by_role("button", name="Check and open").click()
-    page.locator("[data-test=ask]").wait_for()
+    page.locator("[data-test=analyst]").fill("ana")
     for text in ("SELECT count(*) FROM people", "SELECT avg(age) FROM people"):
         _ask(visit, text)
         page.get_by_text("taken from the budget").wait_for()
@@ -95,6 +100,11 @@ def test_own_tables_are_asked_under_a_policy_until_the_budget_is_spent(
     page.get_by_role("alert").wait_for()
     assert "CEL-Q11" in page.get_by_role("alert").inner_text()
     visit.picture()
+    visit.open(page.url.removeprefix(visit.address))  # the ledger is drawn anew after each question
+    page.locator("[data-test=make-invoice]").click()
+    with page.expect_download() as found:
+        page.locator("[data-test='file-invoice.html']").click()
+    assert "ana" in found.value.path().read_text("utf-8")
     page.get_by_role("link", name="Batch of questions").click()  # free, also without a budget
     page.locator("[data-test=batch-repeats]").fill("3")
     page.locator("[data-test=run-batch]").click()

@@ -95,6 +95,7 @@ def invoice(
 
     outputs.check(inputs=(policy,))
     declared = _load(policy)
+    _market(declared)  # before its ledger, which it may not have
     made = make_invoice(declared, _records(policy), analyst=analyst, month=month)
     outputs.write_report(made.document)
 
@@ -128,7 +129,9 @@ def compensation(policy: PolicyFile, outputs: JsonOutputs, month: Month = None) 
     """
     from celosia.queries.sales import format_money, make_compensation
 
-    made = make_compensation(_load(policy), _records(policy), month=month)
+    declared = _load(policy)
+    _market(declared)
+    made = make_compensation(declared, _records(policy), month=month)
     facts = made.as_dict()
 
     def show_lines() -> None:

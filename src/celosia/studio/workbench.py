@@ -23,6 +23,7 @@ from celosia.studio.uploads import Brought
 from celosia.studio.visitors import Work
 from celosia.studio.widgets import method_form
 from celosia.studio.widgets.code import show_code
+from celosia.studio.widgets.empty import draw_empty
 from celosia.studio.widgets.job_progress import follow, start
 from celosia.studio.widgets.text import heading, lead, main_heading, quiet
 from celosia.studio.widgets.upload import SUFFIXES, upload
@@ -342,6 +343,7 @@ class Workbench:
 
     def nothing_yet(self, text: str, link: str) -> None:
         """What is said in the place of results that are not there, with the way to them."""
+        draw_empty("release")
         lead(text)
         ways_on([(_(link), self.address(self.door.first))])
 

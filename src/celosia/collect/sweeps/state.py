@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Iterable
+from contextlib import closing
 from pathlib import Path
 from typing import Any, Self
 
@@ -67,6 +69,18 @@ class SweepState:
 
     def __exit__(self, *_: object) -> None:
         self._file.close()
+
+
+def finished_runs(path: Path, points: Iterable[SweepPoint], repeats: int) -> int:
+    """How many runs of a grid a state has already; 0 where there is no state yet."""
+    if not path.is_file():
+        return 0
+    wanted = {(_key(point), repeat) for point in points for repeat in range(repeats)}
+    try:
+        with closing(sqlite3.connect(path, timeout=_WAIT)) as file:
+            return len(wanted.intersection(file.execute("SELECT point, repeat FROM runs")))
+    except sqlite3.Error:  # it has just been made, and has no tables yet
+        return 0
 
 
 def _key(point: SweepPoint) -> str:

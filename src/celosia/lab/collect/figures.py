@@ -159,15 +159,18 @@ def _wrong_texts() -> Figure:
 
 
 def values(findings: Findings, progress: Progress) -> Sequence[Block]:
-    """Figures 5.9 and 5.10: what one run of RAPPOR estimates of common and of rare values."""
+    """Figures 5.9 and 5.10: what one run of RAPPOR estimates of common and of rare values.
+
+    The original shows a run on a million values of the same law, whose counts it does not print.
+    """
     progress(Step(Message("lab.collect.drawing"), 0))
-    counts = publication.exponential_counts()
+    counts = publication.drawn_exponential_counts(publication.FIGURE_USERS)
     found = rappor.one_fit(counts)
     most, last = range(SHOWN), range(len(counts) - SHOWN, len(counts))
     return [
         Heading(say("lab.collect.published_figures", name="RAPPOR")),
-        _values(most, counts, found, Message("lab.collect.figure_5_9")),
-        _values(last, counts, found, Message("lab.collect.figure_5_10")),
+        _values(most, counts, found, Message("lab.collect.figure_5_9", users=int(counts.sum()))),
+        _values(last, counts, found, Message("lab.collect.figure_5_10", users=int(counts.sum()))),
     ]
 
 

@@ -23,6 +23,8 @@ TYPOS = TYPOS_50K
 MANY_RANGE = 196_754
 """Of the counts of 500,000 exponential values: the one whole number that all nMSE of that table,
 printed as MSE / range, allow."""
+FIGURE_USERS = 1_000_000
+"""Of the table exp_distrib_1M, which only two figures are about."""
 MANY_VALUES = 26
 """How many different values these have; with it all theoretical errors of the table come out."""
 WORD_RANGE = int(WORDS.max()) - 1
@@ -62,6 +64,17 @@ def exponential_counts() -> Counts:
     counts = np.maximum(1, np.rint(500_000 * shares * (1 - exp(-0.5)))).astype(np.int64)
     counts[0] += 500_000 - counts.sum()
     return counts
+
+
+def drawn_exponential_counts(users: int) -> Counts:
+    """How often each value is there in a table of that many exponential values, drawn by the law.
+
+    >>> drawn_exponential_counts(1_000_000).sum()
+    np.int64(1000000)
+    """
+    shares = np.exp(-np.arange(60) / 2)
+    drawn = generator(Seeded(users)).multinomial(users, _chances(shares))
+    return drawn[drawn > 0]
 
 
 def generator(rng: Source) -> np.random.Generator:

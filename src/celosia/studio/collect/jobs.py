@@ -7,6 +7,7 @@ from typing import Any
 from celosia.collect import shuffle_guarantee
 from celosia.core.progress import Step
 from celosia.studio.collect import model, sweep_model
+from celosia.studio.visitors import Work
 from celosia.studio.worker import JobProgress
 
 
@@ -46,6 +47,6 @@ def compare(progress: JobProgress, *, users: int, domain: int, epsilon: float) -
     }
 
 
-def sweep(progress: JobProgress, *, form: sweep_model.SweepForm) -> dict[str, Any]:
-    """Every combination of a grid, simulated."""
-    return sweep_model.shown(form.run(progress))
+def sweep(progress: JobProgress, *, folder: str, form: sweep_model.SweepForm) -> dict[str, Any]:
+    """Every combination of a grid, simulated; what was finished before is not done again."""
+    return sweep_model.run_in(Work.at(folder), form, progress)

@@ -97,3 +97,33 @@ FIRST = ("degree", "refinement", "neighbourhood")
 """Attacks that are run with every release."""
 MORE = ("subgraph", "hubs", "links", "propagation", "percolation", "seedless", "active")
 """Attacks that are run when asked for."""
+
+FORMULAS: dict[str, str] = {
+    "order": r"n",
+    "size": r"m",
+    "mean_degree": r"\frac{2 m}{n}",
+    "connected_pairs": r"\frac{2 p}{n (n - 1)}",
+    "diameter": r"\max l(u, v)",
+    "average_distance": r"\frac{1}{p} \sum_{u, v} l(u, v)",
+    "harmonic_distance": r"\frac{n (n - 1)}{2 \sum_{u, v} \frac{1}{l(u, v)}}",
+    "transitivity": r"\frac{3 t}{\sum_{v} d_v (d_v - 1) / 2}",
+    "mean_clustering": r"\frac{1}{n} \sum_{v} \frac{2 t_v}{d_v (d_v - 1)}",
+    "triangles": r"t = \frac{1}{3} \sum_{v} t_v",
+    "modularity": r"\sum_{C} (\frac{m_C}{m} - (\frac{d_C}{2 m})^2)",
+    "largest_eigenvalue": r"\max_i \lambda_i(A)",
+    "connectivity": r"\lambda_2(D - A)",
+    "subgraph_centrality": r"\frac{1}{n} \sum_{i} e^{\lambda_i(A)}",
+}
+"""Of the whole graph."""
+
+SHARED_FORMULAS: dict[str, str] = {
+    "edge_intersection": r"\frac{|E \cap E'|}{\max(|E|, |E'|)}",
+    "equal_coreness": r"\frac{1}{n} |\{ v : k_v = k_v' \}|",
+    "changed_degrees": r"\frac{1}{n} |\{ v : d_v \ne d_v' \}|",
+    "degree_total_variation": r"\frac{1}{2} \sum_{d} |p_d - p_d'|",
+    "degree_earth_mover": r"\sum_{d} |P_d - P_d'|",
+    "hubs_kept": r"\frac{|B \cap B'|}{|B|}",
+    "communities_matched": r"\frac{1}{n} \sum_{C} |C \cap C'|",
+    "communities_information": r"\frac{2 I(C, C')}{H(C) + H(C')}",
+}
+"""What both graphs have in common; a prime marks the release."""

@@ -7,6 +7,7 @@ from typing import Any
 
 from celosia.core.messages import Message, render
 from celosia.studio.language import _, percent
+from celosia.studio.widgets.meanings import formula_drawer
 from celosia.studio.widgets.table import show_table
 from celosia.studio.widgets.text import heading
 
@@ -47,3 +48,24 @@ def show_facts(result: Mapping[str, Any]) -> None:
     ]
     rows += [[render(UTILITY[name]), percent(value)] for name, value in result["utility"].items()]
     show_table([_("what"), _("value")], rows)
+    shown = [(render(UTILITY[name]), FORMULAS[name]) for name in result["utility"]]
+    if shown:
+        formula_drawer(
+            _(
+                "n records, q different queries and o occurrences of items, c of them in record "
+                "chunks; s the number of records with an item, or with one of the m most frequent "
+                "pairs; T the most frequent items; a prime marks the release."
+            ),
+            shown,
+        )
+
+
+FORMULAS = {
+    "records_kept": r"\frac{n'}{n}",
+    "queries_kept": r"\frac{q'}{q}",
+    "items_kept": r"\frac{1}{o} \sum_{i} \min(s_i, s_i')",
+    "top_items_overlap": r"\frac{|T \cap T'|}{|T|}",
+    "pair_error": r"\frac{1}{m} \sum_{j=1}^{m} \frac{|s_j' - s_j|}{s_j}",
+    "items_in_chunks": r"\frac{c}{o}",
+}
+"""Of what use is left."""

@@ -9,6 +9,7 @@ from nicegui import ui
 
 from celosia.studio.language import _, number, percent
 from celosia.studio.logs import jobs, model
+from celosia.studio.widgets.empty import draw_empty
 from celosia.studio.widgets.table import show_table
 from celosia.studio.widgets.text import heading, lead, quiet
 from celosia.studio.workbench import Workbench
@@ -57,6 +58,7 @@ def _task(workbench: Workbench, wanted: Mapping[str, Any]) -> Task[Any]:
 def _shown(workbench: Workbench) -> None:
     done = workbench.work.load("plan")
     if done is None:
+        draw_empty("comparison")
         quiet("Nothing was compared yet.")
         return
     heading("Keys that each mechanism names")

@@ -52,14 +52,17 @@ def schema(progress: JobProgress, *, folder: str) -> dict[str, Any]:
         return vault.public_schema() | {
             "language": model.language(vault),
             "warnings": model.weak_budgets(vault.policy),
+            "who": model.who_asks(vault.policy),
         }
 
 
-def explain(progress: JobProgress, *, folder: str, query: str, epsilon: float) -> dict[str, Any]:
+def explain(
+    progress: JobProgress, *, folder: str, query: str, epsilon: float, analyst: str | None = None
+) -> dict[str, Any]:
     """How a query would be answered, and how exactly; costs nothing."""
     progress(Step("Planning the answer", 0))
     with model.open_vault(Path(folder)) as vault:
-        return model.explained(vault, query, epsilon=epsilon)
+        return model.explained(vault, query, epsilon=epsilon, analyst=analyst)
 
 
 def find_epsilon(progress: JobProgress, *, folder: str, query: str, within: float) -> float:
@@ -69,11 +72,13 @@ def find_epsilon(progress: JobProgress, *, folder: str, query: str, within: floa
         return model.epsilon_within(vault, query, within=within)
 
 
-def ask(progress: JobProgress, *, folder: str, query: str, epsilon: float) -> dict[str, Any]:
+def ask(
+    progress: JobProgress, *, folder: str, query: str, epsilon: float, analyst: str | None = None
+) -> dict[str, Any]:
     """The noisy answer, charged to the ledger of this piece of work."""
     progress(Step("Asking the database", 0))
     with model.open_vault(Path(folder)) as vault:
-        found = model.asked(vault, query, epsilon=epsilon)
+        found = model.asked(vault, query, epsilon=epsilon, analyst=analyst)
     model.keep_words(Work.at(folder), found["entry"], query)
     return found
 
@@ -97,3 +102,11 @@ def account(progress: JobProgress, *, folder: str) -> dict[str, Any]:
     progress(Step("Reading the ledger", 0))
     work = Work.at(folder)
     return model.account(work) | {"market": model.market(work)}
+
+
+def invoice(
+    progress: JobProgress, *, folder: str, analyst: str, month: str | None
+) -> dict[str, Any]:
+    """What an analyst owes, as files of the work."""
+    progress(Step("Reading the ledger", 0))
+    return model.write_invoice(Work.at(folder), analyst, month)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import tomllib
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -21,11 +22,20 @@ from celosia.core.files import replacing
 from celosia.core.messages import Message
 from celosia.core.progress import Progress, silent
 from celosia.queries import QueryRequest, Vault, load_policy
+from celosia.queries.execution import ANYBODY
 from celosia.queries.paths import ledger_path
 from celosia.queries.policy import Database, Policy, Spending, draft_policy
 from celosia.queries.policy.checks import warn_of_weak_budgets
-from celosia.queries.sales import format_money, make_compensation, sold_answers, total_price
+from celosia.queries.sales import (
+    Invoice,
+    format_money,
+    make_compensation,
+    make_invoice,
+    sold_answers,
+    total_price,
+)
 from celosia.studio.language import _
+from celosia.studio.release_facts import write_report
 from celosia.studio.visitors import Work
 
 SCALE = 0.005
@@ -41,6 +51,8 @@ MOST_ROWS = 500
 """Rows of an answer that are shown: a policy may allow a million groups."""
 WORDS = "words"
 """The name under which a work keeps its questions as they were written."""
+INVOICE = "invoice"
+"""The name of the files of an invoice."""
 _TABLE = re.compile(r"[a-z][a-z0-9_]{0,40}\.parquet")
 
 SQL_EXAMPLES = (
@@ -239,10 +251,13 @@ def weak_budgets(policy: Policy) -> list[str]:
     return [str(each.message) for each in found]
 
 
-def explained(vault: Vault, query: str, *, epsilon: float, delta: float = 0.0) -> dict[str, Any]:
+def explained(
+    vault: Vault, query: str, *, epsilon: float, delta: float = 0.0, analyst: str | None = None
+) -> dict[str, Any]:
     """The plan of a query, and the error of its first number at several epsilons; costs nothing."""
     _check_query(query)
-    plan = vault.explain(query, epsilon=epsilon, delta=delta).as_dict()
+    request = QueryRequest(query, epsilon=epsilon, delta=delta, analyst=analyst)
+    plan = vault.plan(request).as_dict()
     curve = []
     for each in EPSILONS:
         if plan["method"] != "public" and each < vault.policy.least_epsilon:
@@ -271,10 +286,12 @@ def keep_words(work: Work, entry: int | None, query: str) -> None:
         work.save(WORDS, work.load(WORDS, {}) | {str(entry): query})
 
 
-def asked(vault: Vault, query: str, *, epsilon: float, delta: float = 0.0) -> dict[str, Any]:
+def asked(
+    vault: Vault, query: str, *, epsilon: float, delta: float = 0.0, analyst: str | None = None
+) -> dict[str, Any]:
     """The answer of a query, paid from the ledger."""
     _check_query(query)
-    answer = vault.ask(QueryRequest(query, epsilon=epsilon, delta=delta))
+    answer = vault.ask(QueryRequest(query, epsilon=epsilon, delta=delta, analyst=analyst))
     facts = answer.as_dict()
     left = vault.ledger.remaining if answer.entry is not None else None
     return facts | {
@@ -313,6 +330,7 @@ def account(work: Work) -> dict[str, Any]:
                 "epsilon": float(each.epsilon),
                 "delta": float(each.delta),
                 "at": each.at,
+                "analyst": None if each.analyst == ANYBODY else each.analyst,
                 "status": each.status,
                 "price": None if each.price is None else format_money(each.price),
             }
@@ -330,17 +348,11 @@ def account(work: Work) -> dict[str, Any]:
 
 
 def market(work: Work) -> dict[str, Any] | None:
-    """Prices, income and the compensation of people; None where the policy has no market."""
-    with _quiet_policy():
-        policy = load_policy(work.folder / POLICY)
+    """Prices, income, debts and the compensation of people; None where there is no market."""
+    policy, records = _sales(work)
     if policy.market is None:
         return None
-    place = ledger_path(work.folder / POLICY)
-    records: tuple[Record, ...] = ()
-    view = Ledger.open_view(place) if place.exists() else None
-    if view is not None:
-        with view:
-            records = view.history()
+    sold = sold_answers(records)
     shared = make_compensation(policy, records).as_dict() if policy.people else None
     return {
         "currency": policy.market.currency,
@@ -349,8 +361,52 @@ def market(work: Work) -> dict[str, Any] | None:
             for each in EPSILONS
             if Fraction(str(each)) >= policy.least_epsilon
         ],
-        "owed": format_money(total_price(sold_answers(records))),
+        "owed": format_money(total_price(sold)),
         "compensation": shared,
+        "analysts": sorted({each.analyst for each in sold}),
+        "months": sorted({each.at[:7] for each in sold}, reverse=True),
+    }
+
+
+def write_invoice(work: Work, analyst: str, month: str | None) -> dict[str, Any]:
+    """Write what an analyst owes as a page, as PDF and as JSON.
+
+    Raises:
+        InputError: CEL-Q331 the policy has no market, or the month is not one.
+    """
+    policy, records = _sales(work)
+    made: Invoice = make_invoice(policy, records, analyst=analyst, month=month)
+    write_report(made.document(), work.path(f"{INVOICE}.html"))
+    work.save(INVOICE, made.as_dict())
+    return made.as_dict()
+
+
+def invoice_command(analyst: str, month: str | None) -> str:
+    """The command that makes the same invoice."""
+    words = ["celosia", "market", "invoice", POLICY, "--analyst", analyst]
+    return shlex.join([*words, *(["--month", month] if month else []), "--report", "invoice.html"])
+
+
+def _sales(work: Work) -> tuple[Policy, tuple[Record, ...]]:
+    """The policy, and what its ledger has."""
+    with _quiet_policy():
+        policy = load_policy(work.folder / POLICY)
+    place = ledger_path(work.folder / POLICY)
+    view = Ledger.open_view(place) if place.exists() else None
+    if view is None:
+        return policy, ()
+    with view:
+        return policy, view.history()
+
+
+def who_asks(policy: Policy) -> dict[str, Any] | None:
+    """The analysts of a policy, and whether others may ask; None where names change nothing."""
+    if not policy.analysts and policy.market is None:
+        return None
+    factors = () if policy.market is None else policy.market.factors
+    return {
+        "names": [name for name, _limit in policy.analysts or factors],
+        "are_all": bool(policy.analysts),
     }
 
 
@@ -363,18 +419,20 @@ def language(vault: Vault) -> str:
     return "SQL" if vault.policy.graph is None else "SPARQL"
 
 
-def command_text(query: str, *, epsilon: float) -> str:
+def command_text(query: str, *, epsilon: float, analyst: str | None = None) -> str:
     """The command that asks the same."""
     quoted = query.replace("'", "'\\''")
-    return f"celosia query policy.toml '{quoted}' --epsilon {epsilon:g}"
+    who = "" if analyst is None else f" --analyst {shlex.quote(analyst)}"
+    return f"celosia query policy.toml '{quoted}' --epsilon {epsilon:g}{who}"
 
 
-def python_text(query: str, *, epsilon: float) -> str:
+def python_text(query: str, *, epsilon: float, analyst: str | None = None) -> str:
     """The Python that asks the same."""
+    who = "" if analyst is None else f", analyst={analyst!r}"
     return (
         "from celosia.queries import QueryRequest, Vault\n\n"
         'with Vault.open("policy.toml") as vault:\n'
-        f"    print(vault.ask(QueryRequest({query!r}, epsilon={epsilon:g})))\n"
+        f"    print(vault.ask(QueryRequest({query!r}, epsilon={epsilon:g}{who})))\n"
     )
 
 

@@ -13,6 +13,7 @@ from celosia.studio.shell import page
 from celosia.studio.traces import jobs, model
 from celosia.studio.traces.private import private_step
 from celosia.studio.widgets.chart import bars
+from celosia.studio.widgets.meanings import formula_drawer
 from celosia.studio.widgets.method_form import promise
 from celosia.studio.widgets.table import show_table
 from celosia.studio.widgets.text import heading, lead, notice, quiet
@@ -216,6 +217,22 @@ def _attacks(result: Mapping[str, Any]) -> None:
     )
 
 
+FORMULAS = {
+    "density_divergence": r"H(\frac{p + q}{2}) - \frac{H(p) + H(q)}{2}",
+    "top_cells_tau": r"\frac{c - d}{\sqrt{a b}}",
+    "hour_divergence": r"H(\frac{p + q}{2}) - \frac{H(p) + H(q)}{2}",
+    "gyration_distance": (
+        r"\sum_{r} |F(r) - G(r)|, \quad r = \sqrt{\frac{1}{k} \sum_{i} |x_i - \bar{x}|^2}"
+    ),
+    "trip_length_distance": r"\sum_{r} |F(r) - G(r)|",
+    "flow_overlap": r"\frac{2 \sum_{i} \min(f_i, g_i)}{\sum_{i} (f_i + g_i)}",
+    "range_error_1": r"\frac{|n' N / N' - n|}{\max(n, 0.001 N)}",
+    "range_error_10": r"\frac{|n' N / N' - n|}{\max(n, 0.001 N)}",
+    "published_share": r"\frac{N'}{N}",
+}
+"""Of the measures of utility."""
+
+
 def _utility(result: Mapping[str, Any]) -> None:
     from celosia.traces.metrics.utility import WORDS
 
@@ -224,4 +241,14 @@ def _utility(result: Mapping[str, Any]) -> None:
         show_table(
             [_("figure"), _("value")],
             [[render(WORDS[name]), short(value)] for name, value in result["utility"].items()],
+        )
+        formula_drawer(
+            _(
+                "p and q are the shares of the original and of the release in each cell or hour, H "
+                "their entropy; c pairs of cells in the same order, d in the other, a and b those "
+                "that are not tied in each; F and G the distributions of lengths, or of root mean "
+                "square distances r of a trace's k points x from their mean; f and g the moves "
+                "from cell to cell; n and n' the points in a square, of N and N' in all."
+            ),
+            [(render(WORDS[name]), FORMULAS[name]) for name in result["utility"]],
         )

@@ -11,6 +11,7 @@ from celosia.core.messages import render
 from celosia.studio.language import _, short
 from celosia.studio.traces import model, private_jobs
 from celosia.studio.widgets.budget import budget_boxes, price_boxes, show_left
+from celosia.studio.widgets.empty import draw_empty
 from celosia.studio.widgets.method_form import promise
 from celosia.studio.widgets.table import show_table
 from celosia.studio.widgets.text import heading, lead, quiet
@@ -56,6 +57,7 @@ def private_step(workbench: TraceWorkbench) -> None:
             )
         with ui.element("div"):
             if done is None:
+                draw_empty("release")
                 quiet("Nothing was released privately yet.")
             else:
                 _shown(workbench, done)

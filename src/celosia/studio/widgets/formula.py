@@ -1,7 +1,7 @@
 r"""Formulas in MathML, which browsers set by themselves: no script, no font, no network.
 
-A formula is written in a small part of TeX: letters, numbers, `^`, `_`, braces, `\frac`, `\hat`,
-`\bar`, `\text`, Greek letters and the signs below.
+A formula is written in a small part of TeX: letters, numbers, `^`, `_`, braces, `\frac`, `\sqrt`,
+`\hat`, `\bar`, `\text`, Greek letters and the signs below.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from html import escape
 SIGNS = {
     "le": "≤",
     "ge": "≥",
+    "ne": "≠",
+    "cap": "∩",
     "in": "∈",
     "sum": "∑",
     "prod": "∏",
@@ -28,8 +30,13 @@ SIGNS = {
 OPEN = "{"
 NAMES = ("log", "max", "min", "deg", "Pr")
 """Signs that are words: set upright, with a thin space on both sides."""
-GREEK = {"epsilon": "ε", "delta": "δ", "pi": "π"}
-ACCENTS = {"hat": "^", "bar": "¯"}
+GREEK = {"epsilon": "ε", "delta": "δ", "pi": "π", "lambda": "λ"}
+DRAWN = {
+    "hat": '<mover accent="true">{}<mo>^</mo></mover>',
+    "bar": '<mover accent="true">{}<mo>¯</mo></mover>',
+    "sqrt": "<msqrt>{}</msqrt>",
+}
+"""What goes around its argument."""
 _TOKEN = re.compile(r"\\text\{[^{}]*\}|\\[A-Za-z]+|\\.|[0-9.]+|[^\s]")
 _BLOCK = re.compile(r"^\$\$(.+?)\$\$$", re.MULTILINE | re.DOTALL)
 
@@ -123,8 +130,8 @@ def _command(name: str, tokens: Iterator[str]) -> str:
     if name == "frac":
         above, below = _argument(tokens), _argument(tokens)
         return f"<mfrac>{above}{below}</mfrac>"
-    if name in ACCENTS:
-        return f'<mover accent="true">{_argument(tokens)}<mo>{ACCENTS[name]}</mo></mover>'
+    if name in DRAWN:
+        return DRAWN[name].format(_argument(tokens))
     if name in GREEK:
         return f"<mi>{GREEK[name]}</mi>"
     if name == "quad":

@@ -12,6 +12,7 @@ from celosia.studio import shell
 from celosia.studio.jobs import Job
 from celosia.studio.language import _, n_, percent
 from celosia.studio.runtime import studio
+from celosia.studio.widgets.empty import draw_empty
 from celosia.studio.widgets.text import paragraph, quiet
 from celosia.studio.worker import T, Task
 
@@ -59,8 +60,12 @@ def follow(
     on_part: Callable[[Any], object] | None = None,
     on_end: Callable[[], object] | None = None,
     attend: bool = False,
+    keeps: bool = False,
 ) -> None:
-    """Show a job until it is over; then the bar goes and `on_done` or the error is shown here."""
+    """Show a job until it is over; then the bar goes and `on_done` or the error is shown here.
+
+    A job that `keeps` what it has finished can be started again, and goes on.
+    """
     jobs = studio().jobs
     seen = 0
     with ui.element("div").classes("w-full").props('aria-live="polite"') as place:
@@ -93,7 +98,10 @@ def follow(
             if job.state == "done":
                 await _called(on_done, job.result)
             elif job.state == "cancelled":
-                quiet("Cancelled; nothing was kept.")
+                if keeps:
+                    quiet("Cancelled; what was finished is kept.")
+                else:
+                    quiet("Cancelled; nothing was kept.")
             elif job.error is not None:
                 shell.show_error(job.error, attend=attend)
             if on_end is not None:
@@ -117,6 +125,7 @@ def job_list() -> None:
         holder.clear()
         with holder:
             if not found:
+                draw_empty("jobs")
                 paragraph("No jobs yet. Long jobs are listed here while you continue.")
             for job in found:
                 with ui.row().classes("items-center no-wrap"):

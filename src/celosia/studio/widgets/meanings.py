@@ -2,6 +2,7 @@ r"""What a number is: its meaning in a sentence or two, and its formula, behind 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -84,8 +85,162 @@ MEANINGS = (
         "them: s of n. The limit under Models says how many there may be.",
         r"\frac{s}{n}",
     ),
+    Meaning(
+        "Found by degree",
+        "The share of the n vertices whose degree no other vertex has: an attacker who knows how "
+        "many contacts a person has finds the vertex. c are the vertices with the same degree.",
+        r"\frac{1}{n} |\{ v : |c_v| = 1 \}|",
+    ),
+    Meaning(
+        "Found by the best attack",
+        "The greatest share of the n vertices that one attack finds for certain. An attack sorts "
+        "vertices into classes of those that look the same to it; c is the class of a vertex.",
+        r"\max \frac{1}{n} |\{ v : |c_v| = 1 \}|",
+    ),
+    Meaning(
+        "Edges kept",
+        "The edges E of the original that are edges of the release, too.",
+        r"\frac{|E \cap E'|}{|E|}",
+    ),
+    Meaning(
+        "Degrees changed",
+        "The share of the n vertices that have another degree d in the release.",
+        r"\frac{1}{n} |\{ v : d_v \ne d_v' \}|",
+    ),
+    Meaning(
+        "Communities kept",
+        "Normalised mutual information of the communities C of both graphs: the information I that "
+        "they share, over the mean of their entropies H. It is 1 where they are the same.",
+        r"\frac{2 I(C, C')}{H(C) + H(C')}",
+    ),
+    Meaning(
+        "Average distance",
+        "The mean length l of the shortest path between two vertices, over the p pairs that a path "
+        "connects.",
+        r"\frac{1}{p} \sum_{u, v} l(u, v)",
+    ),
+    Meaning(
+        "Typical error of a share",
+        "The distance of the estimated shares from the true ones: the root of the mean square over "
+        "the D values. It is known here because the values are made up.",
+        r"\sqrt{\frac{1}{D} \sum_{v=1}^{D} (\hat{f}_v - f_v)^2}",
+    ),
+    Meaning(
+        "Expected error",
+        "What the variance of the protocol says that the typical error is: a server can compute it "
+        "without the truth.",
+        r"\sqrt{\frac{1}{D} \sum_{v=1}^{D} \text{Var}(\hat{f}_v)}",
+    ),
+    Meaning(
+        "One report",
+        "What a device sends. It hides the value by its randomness: no report y is much more "
+        "likely for a value v than for another value w.",
+        r"\Pr(y \mid v) \le e^\epsilon \Pr(y \mid w)",
+    ),
+    Meaning(
+        "Price",
+        "The epsilon of the question, taken from the budget. The answer of two neighbouring "
+        "databases x and x' is almost as likely, up to this factor, and up to delta.",
+        r"\Pr(A(x) \in S) \le e^\epsilon \Pr(A(x') \in S) + \delta",
+    ),
+    Meaning(
+        "Neighbours",
+        "Two databases that differ in one unit, with all that belongs to it: no answer tells them "
+        "apart for sure. d counts the units in which they differ.",
+        r"d(x, x') = 1",
+    ),
+    Meaning(
+        "Range",
+        "Where the exact answer lies 19 times in 20, or where the noise alone lies if the caps of "
+        "the answer were chosen privately. Laplace noise of scale b exceeds t with this chance.",
+        r"\Pr(|z| > t) \le e^{-t/b}",
+    ),
+    Meaning(
+        "Cost",
+        "What the answer took from the budget. The costs of all answers add up.",
+        r"\epsilon_1 + \epsilon_2 + \dots + \epsilon_q",
+    ),
+    Meaning(
+        "Left",
+        "The budget E of the policy, less what the q questions so far have cost.",
+        r"E - \sum_{i=1}^{q} \epsilon_i",
+    ),
+    Meaning(
+        "Questions at the same price",
+        "How many more questions can be paid: the budget R that is left, over the mean cost of the "
+        "q questions so far.",
+        r"\frac{R}{\frac{1}{q} \sum_{i=1}^{q} \epsilon_i}",
+    ),
+    Meaning(
+        "Chain",
+        "The fingerprint of the last entry of the ledger. Each entry e holds the fingerprint of "
+        "the one before it, so that none can be changed or removed without a trace.",
+        r"h_i = H(h_{i-1}, e_i)",
+    ),
+    Meaning(
+        "Owed by analysts",
+        "The sum of the prices p in money of all answers that were sold.",
+        r"\sum_{i=1}^{q} p_i",
+    ),
+    Meaning(
+        "Each person may claim",
+        "The income I times the share c for people, over the public number N of people: it does "
+        "not depend on who was counted in an answer.",
+        r"\frac{c I}{N}",
+    ),
+    Meaning(
+        "Records kept",
+        "The records n' of the release, over the n records of the log.",
+        r"\frac{n'}{n}",
+    ),
+    Meaning(
+        "Singled out before",
+        "The share of the N persons looked for whom an attack finds in the log without names: what "
+        "the attacker knows of a person fits c persons, and only one.",
+        r"\frac{1}{N} |\{ i : |c_i| = 1 \}|",
+    ),
+    Meaning(
+        "Singled out after",
+        "The share of the N persons looked for whom the same attack finds in the release.",
+        r"\frac{1}{N} |\{ i : |c_i'| = 1 \}|",
+    ),
+    Meaning(
+        "Findings replaced",
+        "The places that the recognisers found, of all r kinds together.",
+        r"f_1 + f_2 + \dots + f_r",
+    ),
+    Meaning(
+        "Characters as they were",
+        "The share of the L characters of all texts that lie outside of every replaced place: s is "
+        "the length of these places.",
+        r"1 - \frac{s}{L}",
+    ),
+    Meaning(
+        "Singled out by three terms",
+        "The share of the N persons with at least three terms whom three of them, drawn at random, "
+        "single out: c are the persons who have all three.",
+        r"\frac{1}{N} |\{ i : |c_i| = 1 \}|",
+    ),
 )
-"""Of the figures by which a release is judged."""
+"""Of the figures by which a release, an answer or an estimate is judged."""
+
+
+def formula_drawer(letters: str, listed: Sequence[tuple[str, str]]) -> None:
+    """The formulas of the numbers of a table, in a drawer below it.
+
+    Args:
+        letters: what the letters of all formulas mean, in the language of the page.
+        listed: the name of each number on the page, and its formula.
+    """
+    with (
+        ui.expansion(_("How these numbers are computed"), icon="functions").classes("w-full"),
+        ui.element("div").classes("celosia-formulas").props('data-test="formulas"'),
+    ):
+        ui.label(letters).classes("celosia-quiet")
+        for name, formula in listed:
+            with ui.element("div"):
+                ui.label(name).classes("text-bold")
+                ui.html(f'<div class="celosia-formula">{mathml(formula)}</div>', sanitize=False)
 
 
 def meaning_button(name: str, **present: Any) -> None:

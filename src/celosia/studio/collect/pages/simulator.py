@@ -196,9 +196,9 @@ class _CollectionView:
             [
                 figure("Devices so far", number(part["devices"]), "each has sent one report"),
                 figure(
-                    "Error",
+                    "Typical error of a share",
                     f"{number(100 * part['error'], 2)} pp",
-                    "typical distance of a share from the truth, in percentage points",
+                    "its distance from the truth, in percentage points",
                 ),
                 figure(
                     "Expected error",

@@ -9,11 +9,18 @@ from nicegui import ui
 
 from celosia.core.messages import render
 from celosia.studio.graphs import model
-from celosia.studio.graphs.labels import METRICS, NOT_SHARES, SHARES
+from celosia.studio.graphs.labels import (
+    FORMULAS,
+    METRICS,
+    NOT_SHARES,
+    SHARED_FORMULAS,
+    SHARES,
+)
 from celosia.studio.graphs.pages.drawing import draw_both
 from celosia.studio.graphs.pages.start import GraphWorkbench
 from celosia.studio.language import _, figure, percent, short
 from celosia.studio.widgets.chart import axis, chart
+from celosia.studio.widgets.meanings import formula_drawer
 from celosia.studio.widgets.method_form import promise
 from celosia.studio.widgets.table import show_table
 from celosia.studio.widgets.text import figures, heading, lead, notice, quiet
@@ -215,6 +222,19 @@ def _metric_tables(result: Mapping[str, Any], rows: list[list[Any]]) -> None:
     ]
     show_table(
         [_("number"), _("value"), _("meaning")], shares, caption=_("What both have in common")
+    )
+    formula_drawer(
+        _(
+            "n vertices, m edges E, t triangles, p connected pairs u, v at the distance l(u, v); "
+            "d, t and k of a vertex: its degree, triangles and core number; m and d of a community "
+            "C: its edges and the sum of its degrees; A the adjacency matrix, D the degrees, λ "
+            "eigenvalues in rising order; p and P the share of vertices with the degree d and with "
+            "at most d; B hubs; I shared information and H entropy; a prime marks the release."
+        ),
+        [
+            *((_(METRICS[name][0]), formula) for name, formula in FORMULAS.items()),
+            *((_(SHARES[name][0]), formula) for name, formula in SHARED_FORMULAS.items()),
+        ],
     )
 
 

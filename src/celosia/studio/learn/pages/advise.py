@@ -10,12 +10,14 @@ from nicegui import ui
 from celosia.assess.advice import (
     QUESTION_TEXTS,
     QUESTIONS,
+    Advice,
     AdviceOptions,
     advise,
     answer_text,
 )
-from celosia.core.messages import capital, say
-from celosia.studio.language import _
+from celosia.core.messages import Message, capital, render, say
+from celosia.studio.doors import DOORS
+from celosia.studio.language import _, short
 from celosia.studio.shell import page
 from celosia.studio.widgets.code import show_code
 from celosia.studio.widgets.text import heading, lead, main_heading, quiet
@@ -72,10 +74,27 @@ def advice(
     show()
 
 
+def summary(found: Advice) -> str:
+    """The door, the model and its parameters, as the pages of the studio call them."""
+    names = {
+        "differential-privacy": _("Differential privacy"),
+        "local-differential-privacy": _("Local differential privacy"),
+        "l-diversity": _("l-diversity"),
+        "min-people": _("A least number of people"),
+        "surrogates": _("Invented names in the place of real ones"),
+    }
+    doors = {address: _(name) for address, name, _icon in DOORS}
+    models = " + ".join(
+        names[each] if each in names else render(Message(f"methods.{each}.title"))
+        for each in found.model.split(" and ")
+    )
+    listed = ", ".join(f"{name} = {short(value)}" for name, value in found.parameters.items())
+    return f"{doors[DOOR_PAGES[found.door]]}: {models}" + (f" ({listed})" if listed else "")
+
+
 def _show(asked: AdviceOptions) -> None:
     found = advise(asked)
-    words = capital(str(found).removeprefix("celosia "))  # a page is no command line
-    heading("{summary}", 2, summary=words).props["data-test"] = "advice"
+    heading("{summary}", 2, summary=summary(found)).props["data-test"] = "advice"
     with ui.element("ul"):
         for each in found.reasons:
             with ui.element("li"):

@@ -10,6 +10,7 @@ from celosia.studio.language import _, n_, number, percent, short
 from celosia.studio.publish import model_kinds, results_tray
 from celosia.studio.publish.pages.results_parts import Results, apply, keep, metric_name
 from celosia.studio.publish.results_tray import Candidate
+from celosia.studio.widgets.empty import draw_empty
 from celosia.studio.widgets.text import heading, lead, paragraph, quiet
 
 NAMES = "ABCD"
@@ -31,6 +32,7 @@ def show(found: Results) -> None:
             ).props("outline")
         ui.link(_("Find candidates in the trade-off"), found.address("tradeoff"))
     if not tray:
+        draw_empty("comparison")
         quiet("Nothing to compare yet.")
         return
     ui.html(_table(tray, release), sanitize=False)  # all cells are escaped

@@ -53,18 +53,22 @@ class _QueryWorkbench:
         last = made.load("question", {})
         epsilon = epsilon if epsilon is not None else float(last.get("epsilon", 0.5))
         self._is_sql = schema["language"] == "SQL"
+        self._analyst: ui.select | ui.input | None = None
         with ui.element("div").classes("celosia-split"):
             with ui.column():
                 _schema(schema, made)
             with ui.column():
-                self._editor(str(last.get("query", "")), epsilon, model.examples(schema))
+                self._question(str(last.get("query", "")), model.examples(schema))
+                self._who(schema["who"], last.get("analyst"))
+                self._accuracy()
+                self._price(epsilon)
         self._result = ui.column().classes("w-full q-mt-md")
         self._code = ui.column().classes("w-full")
         heading("Budget", 2)
         self._ledger = ui.column().classes("w-full")
         self._show_ledger()
 
-    def _editor(self, query: str, epsilon: float, examples: tuple[tuple[str, str], ...]) -> None:
+    def _question(self, query: str, examples: tuple[tuple[str, str], ...]) -> None:
         heading("Question", 2)
         self._text = ui.codemirror(
             query or examples[0][1],
@@ -79,7 +83,29 @@ class _QueryWorkbench:
                 ui.button(_(title), on_click=lambda text=text: self._text.set_value(text)).props(
                     "flat dense no-caps"
                 )
-        self._accuracy()
+
+    def _who(self, who: dict[str, Any] | None, last: str | None) -> None:
+        """Who asks, where the policy names analysts or sells answers."""
+        if who is None:
+            return
+        label = _("Analyst who asks")
+        if who["are_all"]:
+            first = last if last in who["names"] else who["names"][0]
+            self._analyst = ui.select(who["names"], label=label, value=first, on_change=self._keep)
+        else:
+            self._analyst = ui.input(
+                label, value=last or "", autocomplete=who["names"], on_change=self._keep
+            )
+            quiet("Budgets and invoices are by analyst. Without a name, anybody asks.")
+        self._analyst.style("width: 16rem").props["data-test"] = "analyst"
+
+    @property
+    def _asking(self) -> str | None:
+        """The analyst; None is anybody."""
+        return None if self._analyst is None else str(self._analyst.value or "").strip() or None
+
+    def _price(self, epsilon: float) -> None:
+        """The epsilon of the question, and what can be done with it."""
         self._epsilon = ui.toggle([], on_change=self._keep).props(
             'no-caps padding="xs sm" data-test=epsilon'
         )
@@ -153,29 +179,37 @@ class _QueryWorkbench:
         if self._epsilon.value is not None:
             self._work.save(
                 "question",
-                {"query": str(self._text.value), "epsilon": float(self._epsilon.value)},
+                {
+                    "query": str(self._text.value),
+                    "epsilon": float(self._epsilon.value),
+                    "analyst": self._asking,
+                },
             )
 
-    def _start(self, title: str, function: Any, on_done: Any, *, flag: str = "") -> None:
+    def _start(self, title: str, function: Any, on_done: Any, *, of_owner: bool = False) -> None:
         self._result.clear()
         self._code.clear()
         self._keep()
         query, epsilon = str(self._text.value), float(self._epsilon.value)
+        who: dict[str, Any] = {} if of_owner else {"analyst": self._asking}
         with self._result:
             start(
                 title,
-                task(function, folder=str(self._work.folder), query=query, epsilon=epsilon),
+                task(function, folder=str(self._work.folder), query=query, epsilon=epsilon, **who),
                 on_done=on_done,
                 on_end=self._show_ledger,
                 address=f"/query/{self._work.id}",
             )
         with self._code:
-            command = model.command_text(query, epsilon=epsilon) + flag
-            python = model.python_text(query, epsilon=epsilon)
+            if of_owner:
+                command = model.command_text(query, epsilon=epsilon)
+                show_code([(_("Command line"), f"{command} --curator")])
+                return
+            asked: dict[str, Any] = {"epsilon": epsilon, **who}
             show_code(
                 [
-                    (_("Command line"), command),
-                    *([] if flag else [("Python", python)]),
+                    (_("Command line"), model.command_text(query, **asked)),
+                    ("Python", model.python_text(query, **asked)),
                 ]
             )
 
@@ -186,9 +220,7 @@ class _QueryWorkbench:
         self._start(_("Asking the database"), jobs.ask, _answer)
 
     def _compare(self) -> None:
-        self._start(
-            _("Comparing with the true answer"), jobs.compare, _comparison, flag=" --curator"
-        )
+        self._start(_("Comparing with the true answer"), jobs.compare, _comparison, of_owner=True)
 
     def _show_ledger(self) -> None:
         self._ledger.clear()
@@ -196,7 +228,7 @@ class _QueryWorkbench:
             start(
                 _("Reading the ledger"),
                 task(jobs.account, folder=str(self._work.folder)),
-                on_done=show_account,
+                on_done=lambda found: show_account(self._work, found),
             )
 
 

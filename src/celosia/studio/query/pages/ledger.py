@@ -6,17 +6,26 @@ from typing import Any
 
 from nicegui import ui
 
-from celosia.studio.language import _, figure, number, short
+from celosia.queries.execution import ANYBODY
+from celosia.studio.language import _, figure, n_, number, short
+from celosia.studio.query import jobs, model
+from celosia.studio.visitors import Work
 from celosia.studio.widgets import chart
+from celosia.studio.widgets.code import show_code
+from celosia.studio.widgets.empty import draw_empty
+from celosia.studio.widgets.job_progress import start
+from celosia.studio.widgets.method_form import downloads
 from celosia.studio.widgets.table import key_figures, show_table
 from celosia.studio.widgets.text import heading, quiet
+from celosia.studio.worker import task
 
 
-def show_account(found: dict[str, Any]) -> None:
+def show_account(work: Work, found: dict[str, Any]) -> None:
     """The budget that is left, question by question; says so where none was asked."""
     if found["market"] is not None:
-        _show_market(found["market"])
+        _show_market(work, found["market"])
     if not found["begun"] or not found["records"]:
+        draw_empty("ledger")
         quiet("Nothing was spent yet. The ledger begins with the first question.")
         return
     total, left = found["total"], found["remaining"]
@@ -45,12 +54,14 @@ def show_account(found: dict[str, Any]) -> None:
         height="14rem",
     )
     is_sold = any(each["price"] is not None for each in found["records"])
+    is_named = any(each["analyst"] is not None for each in found["records"])
     if is_sold:
         ui.label(_("Owed in money for all answers: {amount}", amount=found["owed"]))
     with ui.element("div").classes("celosia-preview w-full"):
         show_table(
             [
                 "",
+                *([_("Analyst")] if is_named else []),
                 _("Question"),
                 "epsilon",
                 "delta",
@@ -61,6 +72,7 @@ def show_account(found: dict[str, Any]) -> None:
             [
                 [
                     place,
+                    *([analyst_name(each["analyst"])] if is_named else []),
                     each["question"],
                     each["epsilon"],
                     f"{each['delta']:g}",
@@ -78,7 +90,7 @@ def show_account(found: dict[str, Any]) -> None:
         )
 
 
-def _show_market(market: dict[str, Any]) -> None:
+def _show_market(work: Work, market: dict[str, Any]) -> None:
     """The price list, and what the people in the data are paid."""
     heading("Market", 3)
     shared = market["compensation"]
@@ -104,6 +116,57 @@ def _show_market(market: dict[str, Any]) -> None:
         [[short(epsilon), price] for epsilon, price in market["prices"]],
         caption=_("The list price of one answer; buying it in parts is never cheaper"),
     )
+    if market["analysts"]:
+        _invoices(work, market)
+
+
+def analyst_name(name: str | None) -> str:
+    """An analyst; one without a name is anybody."""
+    return _("anybody") if name in (None, ANYBODY) else str(name)
+
+
+def _invoices(work: Work, market: dict[str, Any]) -> None:
+    """An invoice to take away, of one analyst and of one month or of all."""
+    heading("Invoices", 3)
+    with ui.row().classes("items-center"):
+        names = {each: analyst_name(each) for each in market["analysts"]}
+        who = ui.select(names, label=_("Analyst"), value=market["analysts"][0])
+        who.style("width: 16rem")
+        months = {"": _("all months"), **{each: each for each in market["months"]}}
+        month = ui.select(months, label=_("Month (UTC)"), value="").style("width: 10rem")
+        button = ui.button(_("Make the invoice"), icon="receipt_long").props("outline")
+        button.props["data-test"] = "make-invoice"
+    place = ui.column().classes("w-full")
+
+    def make() -> None:
+        analyst, period = str(who.value), str(month.value) or None
+        place.clear()
+        with place:
+            start(
+                _("Make the invoice"),
+                task(jobs.invoice, folder=str(work.folder), analyst=analyst, month=period),
+                on_done=lambda made: shown(made, analyst, period),
+            )
+
+    def shown(made: dict[str, Any], analyst: str, period: str | None) -> None:
+        total = f"{made['total']} {made['currency']}"
+        text = n_("{count} answer", "{count} answers", len(made["sales"]))
+        key_figures([(analyst_name(analyst), total, text)])
+        downloads(
+            work.id,
+            [
+                (
+                    f"{model.INVOICE}.html",
+                    "receipt_long",
+                    _("Invoice"),
+                    _("every answer with its entry of the ledger and its price"),
+                ),
+                (f"{model.INVOICE}.json", "data_object", "JSON", _("the same for programs")),
+            ],
+        )
+        show_code([(_("Command line"), model.invoice_command(analyst, period))])
+
+    button.on_click(make)
 
 
 def _state_label(status: str) -> str:

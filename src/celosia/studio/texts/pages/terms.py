@@ -11,6 +11,7 @@ from nicegui import ui
 from celosia.studio.language import _, n_, number
 from celosia.studio.texts import term_jobs
 from celosia.studio.widgets.budget import budget_boxes, price_boxes, show_left
+from celosia.studio.widgets.empty import draw_empty
 from celosia.studio.widgets.method_form import promise
 from celosia.studio.widgets.table import show_table
 from celosia.studio.widgets.text import heading, lead, quiet
@@ -52,6 +53,7 @@ def terms_step(workbench: TextWorkbench) -> None:
             )
         with ui.element("div"):
             if done is None:
+                draw_empty("release")
                 quiet("Nothing was released privately yet.")
             else:
                 _shown(workbench, done)

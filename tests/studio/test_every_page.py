@@ -1,0 +1,83 @@
+"""Every page that has an address of its own, in both languages, two sizes and two colours."""
+
+from __future__ import annotations
+
+import os
+import re
+from itertools import product
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser
+
+from celosia.studio import language
+from celosia.studio.doors import DOORS
+from celosia.studio.learn.techniques import TECHNIQUES
+from tests.effort import EFFORT
+from tests.studio.conftest import Visit, visiting
+from tests.studio.seeing import english_on
+
+STUDIO = Path(language.__file__).parent
+COMBINATIONS = tuple(product(("es", "en"), (True, False), ("light", "dark")))
+"""A language, whether it is a phone, and colours."""
+PLACEHOLDER = re.compile(r"\{\w+\}")
+"""What a sentence has where a value was not filled in; code blocks may have it."""
+
+
+def addresses() -> list[str]:
+    """Of the pages that need no work of a visitor."""
+    texts = [file.read_text("utf-8") for file in sorted(STUDIO.rglob("*.py"))]
+    own = {found for text in texts for found in re.findall(r'@page\(\s*"(/[^"{]*)"', text)}
+    doors = {address for address, _name, _icon in DOORS}
+    lessons = {f"/learn/{each.slug}" for each in TECHNIQUES}
+    return sorted(own | doors | lessons)
+
+
+def chosen(combination: int) -> list[str]:
+    """The pages that are visited in a combination: all, or in the quick form each in one only."""
+    listed = addresses()
+    if EFFORT >= 1:
+        return listed
+    return [each for at, each in enumerate(listed) if at % len(COMBINATIONS) == combination]
+
+
+@pytest.mark.parametrize(
+    "combination",
+    range(len(COMBINATIONS)),
+    ids=["-".join((one, "phone" if two else "desk", three)) for one, two, three in COMBINATIONS],
+)
+def test_a_page_fits_complains_of_nothing_and_is_translated(
+    browser: Browser, address: str, combination: int
+) -> None:
+    spoken, phone, theme = COMBINATIONS[combination]
+    with visiting(browser, address, "every", language=spoken, phone=phone) as visit:
+        visit.page.request.get(f"{address}/choose?theme={theme}")
+        for path in chosen(combination):
+            _look(visit, path, spoken, theme)
+
+
+def _look(visit: Visit, path: str, spoken: str, theme: str) -> None:
+    page = visit.open(path)
+    if "CELOSIA_TEST_PICTURES" in os.environ:
+        visit.name = f"every-{path.strip('/').replace('/', '-') or 'home'}"
+        visit.shoot(f"{spoken}-{theme}")
+    assert page.evaluate("document.documentElement.lang").startswith(spoken), path
+    is_dark = page.evaluate("document.body.classList.contains('body--dark')")
+    assert is_dark == (theme == "dark"), path
+    assert visit.overflow() == 0, path
+    words = page.evaluate(
+        "[...document.querySelectorAll('main *:not(pre):not(code)')]"
+        ".flatMap((each) => [...each.childNodes]).filter((each) => each.nodeType === 3)"
+        ".filter((each) => !each.parentElement.closest('pre, code, .cm-editor, script, style'))"
+        ".map((each) => each.data).join('\\n')"
+    )
+    assert PLACEHOLDER.findall(words) == [], path
+    if spoken == "es":
+        assert english_on(page) == [], path
+    assert visit.complaints == [], path
+
+
+def test_every_page_is_visited_in_the_quick_form_too() -> None:
+    together = [path for each in range(len(COMBINATIONS)) for path in chosen(each)]
+    assert set(together) == set(addresses())
+    assert len(addresses()) >= 27
