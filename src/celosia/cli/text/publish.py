@@ -176,8 +176,8 @@ class FolderOutputs(ReleaseOutputs):
     def check(self, *, inputs: Any = (), **others: Path | None) -> None:
         """Refuse, before any work, a folder that holds something else."""
         from celosia.cli.frame import check_outputs
+        from celosia.core.folder_release import check_folder
         from celosia.core.release import certificate_path
-        from celosia.texts.release import check_folder
 
         places = {"report": self.report} | others
         if self.output is not None:
