@@ -38,10 +38,10 @@ def test_finding_domains_and_all_else_cost_the_budget_together(
 ) -> None:
     if "text" in kinds and not delta:
         with pytest.raises(InputError) as refusal:
-            _ = DiscoveryPlan(TableBudget(1, delta), kinds, 0.1, most_rows).rest
+            _ = DiscoveryPlan(TableBudget(1, delta), kinds, 0.1, (most_rows,) * len(kinds)).rest
         assert refusal.value.code == "CEL-Y029"
         return
-    plan = DiscoveryPlan(TableBudget(1, delta), kinds, 0.1, most_rows)
+    plan = DiscoveryPlan(TableBudget(1, delta), kinds, 0.1, (most_rows,) * len(kinds))
     epsilons = [exact(each.epsilon) for each in plan.mechanisms] + [exact(plan.rest.epsilon)]
     assert 1 - Fraction(1, 10**9) < sum(each for each in epsilons if each) <= 1
     failures = [each.privacy_loss().failure for each in plan.mechanisms if _is_text(each)]

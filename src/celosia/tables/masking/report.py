@@ -98,16 +98,20 @@ def document(
     account: Account,
     *,
     rows: int,
+    is_private: bool = False,
 ) -> Document:
-    """The whole report, as blocks."""
+    """The whole report; beside a private table what is exact has a heading of its own."""
     blocks: list[Block] = []
     if guarantee.simulation:
         blocks.append(Notice(str(guarantee), tone="simulation"))
     blocks += [Notice(warning, tone="warning") for warning in warnings]
-    if account.compared is not None:
+    if account.compared is not None and not is_private:
         blocks.append(Notice(PRIVATE, tone="warning"))
     blocks += promise_blocks(guarantee)
     blocks += _steps(steps)
+    if is_private and account.compared is not None:
+        blocks.append(Heading(say("masking.report.curator_heading")))
+        blocks.append(Notice(say("cli.mask.for_curator"), tone="warning"))
     blocks += _classes(account)
     if isinstance(account.compared, MaskedAccount):
         blocks += masked_blocks(account.compared)

@@ -381,7 +381,7 @@ class AdaptiveMarginals(DeclaredMethod):
             )
         }
         workload = self._workload(names)
-        rows = self._row_counts(frame)
+        rows = self.row_counts(frame)
         single = check_noise(plan.rest, Fraction(1), len(names), rows.sensitivity)
         if self.weight is None:
             least = min((column.size for column in declared.values()), default=1)
@@ -404,7 +404,7 @@ class AdaptiveMarginals(DeclaredMethod):
         )
         # From here on only released numbers are used.
         population = fitted.total * (self.most_weight or 1.0)
-        count = self._new_rows(population)
+        count = self.new_rows(population)
         cells = [
             column.series(code, work.rng)
             for column, code in zip(public, fitted.draw(count, work.rng), strict=True)
@@ -443,12 +443,14 @@ class AdaptiveMarginals(DeclaredMethod):
             raise InputError("CEL-Y030.alone")
         return names
 
-    def _row_counts(self, frame: pl.DataFrame) -> RowCounts:
+    def row_counts(self, frame: pl.DataFrame | None) -> RowCounts:
+        """How the rows of a table count; without one, those of an empty table."""
         if self.weight is None or self.most_weight is None:
             return RowCounts()
-        return RowCounts.weighted(frame[self.weight], self.most_weight)
+        weights = pl.Series(dtype=pl.Float64) if frame is None else frame.get_column(self.weight)
+        return RowCounts.weighted(weights, self.most_weight)
 
-    def _new_rows(self, population: float) -> int:
+    def new_rows(self, population: float) -> int:
         """As many as are asked for, or as there are people; weighted ones up to a million."""
         if self.rows is not None:
             return self.rows
@@ -465,9 +467,13 @@ class AdaptiveMarginals(DeclaredMethod):
                 raise InputError("CEL-V003", hint=did_you_mean(name, columns), column=name)
         return [tuple(sorted(columns.index(name) for name in names)) for names in self.workload]
 
+    def base_gaps(self) -> tuple[str, ...]:
+        """What every private table leaves open."""
+        return PrivateMethod.leaves_open(self, ())
+
     def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:
         return (
-            *PrivateMethod.leaves_open(self, columns),
+            *self.base_gaps(),
             Message("masking.gap.chosen_marginals"),
         )
 
@@ -525,10 +531,12 @@ class FittedTable:
         # Of the exact counts none is kept; the codes are counted again in the rounds.
         total = total_of(singles)
         model, measured = _first_model(merged, variance, total, together)
+        weights = workload_weights(workload)
         rounds = AdaptiveMeasurement(
             codes=places,
             filter=spending,
-            weights=workload_weights(workload),
+            # How the columns that rows are drawn from go together is known from elsewhere.
+            weights={axes: each for axes, each in weights.items() if not {*axes} <= {*together}},
             most_cells=most_cells,
             rng=rng,
             model=model,

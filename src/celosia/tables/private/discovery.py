@@ -58,10 +58,10 @@ class DiscoveryPlan:
     is for the thresholds of columns of text, in equal parts too. What is left of epsilon and delta
     is the budget of the measurements: both add up (basic composition).
 
-    Guarantee: (epsilon, delta)-DP in all, where one privacy unit has at most `most_rows` rows.
-    Values of text are released where the noisy number of units that have them is above a threshold
-    (`KeyHistogram` has the proof); numbers are counted by sign and power of two in ranges that are
-    fixed beforehand, with noise on all of them.
+    Guarantee: (epsilon, delta)-DP in all, where one privacy unit has at most `most_rows` rows of a
+    column. Values of text are released where the noisy number of units that have them is above a
+    threshold (`KeyHistogram` has the proof); numbers are counted by sign and power of two in ranges
+    that are fixed beforehand, with noise on all of them.
     """
 
     budget: TableBudget
@@ -69,7 +69,8 @@ class DiscoveryPlan:
     """Of the columns."""
     share: float
     """Of epsilon."""
-    most_rows: int = 1
+    most_rows: tuple[int, ...] = ()
+    """Of one privacy unit, for each column; one if left out."""
 
     @property
     def rest(self) -> TableBudget:
@@ -97,12 +98,12 @@ class DiscoveryPlan:
             raise InputError("CEL-Y029")
         epsilon = round_down(_meant(self.budget.epsilon) * _meant(self.share) / len(self.kinds))
         delta = self.budget.delta / 2 / max(self._texts, 1) * (1 - 2**-50)
-        most = self.most_rows
+        caps = self.most_rows or (1,) * len(self.kinds)
         return tuple(
             KeyHistogram(epsilon=epsilon, delta=delta, keys_per_unit=most, neighbours=ADD_REMOVE)
             if kind == "text"
             else Geometric(epsilon=epsilon, sensitivity=most)
-            for kind in self.kinds
+            for kind, most in zip(self.kinds, caps, strict=True)
         )
 
     def losses(self) -> tuple[Loss, ...]:
@@ -115,7 +116,7 @@ class DiscoveryPlan:
         bins: int | Mapping[str, int],
         *,
         rng: Source,
-        units: Codes | None = None,
+        units: Sequence[Codes] | None = None,
     ) -> list[PublicColumn]:
         """The columns over the domains that were found.
 
@@ -125,13 +126,15 @@ class DiscoveryPlan:
             columns: the cells, in the order of `kinds`.
             bins: how many bins numbers are cut into.
             rng: of the noise.
-            units: the privacy unit of each row, where it may have several.
+            units: of each column, the privacy unit of each row, where one may have several.
         """
         found: list[PublicColumn] = []
-        for series, kind, mechanism in zip(columns, self.kinds, self.mechanisms, strict=True):
+        wanted = zip(columns, self.kinds, self.mechanisms, strict=True)
+        for place, (series, kind, mechanism) in enumerate(wanted):
             _check_kind(series, kind)
             if isinstance(mechanism, KeyHistogram):
-                values = frequent_values(series, mechanism, rng, units)
+                mine = None if units is None else units[place]
+                values = frequent_values(series, mechanism, rng, mine)
                 found.append(ListedColumn(series.name, values))
                 continue
             bounds = private_bounds(series, kind, mechanism, rng)
