@@ -19,7 +19,7 @@ from celosia.core.messages import Message, did_you_mean
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source, System
 from celosia.core.release import Guarantee, Provenance
-from celosia.frames import as_frame
+from celosia.frames import as_frame, pick
 from celosia.tables.private.adaptive import (
     AdaptiveMarginals,
     BudgetFilter,
@@ -235,7 +235,7 @@ def _draw(
 
 def _in_order(given: pl.DataFrame, made: pl.DataFrame) -> pl.DataFrame:
     """The columns in the order of the given table."""
-    return made.select(pl.col(*(name for name in given.columns if name in made.columns)))
+    return pick(made, [name for name in given.columns if name in made.columns])
 
 
 def _check_method(method: AdaptiveMarginals) -> None:
