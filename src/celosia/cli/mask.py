@@ -143,7 +143,7 @@ def finish_masked_table(
     outputs: ReleaseOutputs,
     *,
     curator: bool,
-    **others: Path | None,
+    certificate: Path | None,
 ) -> None:
     """Write the report and show the release; what is exact beside a private one, if it is wanted.
 
@@ -151,7 +151,7 @@ def finish_masked_table(
         release: saved already.
         outputs: of the command.
         curator: whether exact figures of a private release are shown.
-        others: files of the command, in another place.
+        certificate: where it lies.
     """
     shown = release if curator or not release.is_private else release.without_account()
     exact = curator and release.is_private
@@ -159,7 +159,7 @@ def finish_masked_table(
         shown,
         lambda: show_masked_table(shown),
         facts=lambda: shown.certificate() | ({"curator": shown.account.figures()} if exact else {}),
-        **others,
+        certificate=certificate,
     )
 
 

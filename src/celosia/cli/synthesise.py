@@ -123,7 +123,8 @@ def synthesise(
         others = None if holdout is None else read_for_methods(holdout, [made], **given)
         release = masking.mask(frame, recipe, holdout=others, rng=source(seed), progress=progress)
         outputs.save(release)
-    finish_masked_table(release, outputs, curator=curator)
+    certificate = outputs.files()["certificate"]
+    finish_masked_table(release, outputs, curator=curator, certificate=certificate)
 
 
 def _check_new_rows(method: MaskingMethod) -> None:

@@ -44,17 +44,14 @@ def test_finding_domains_and_all_else_cost_the_budget_together(
     plan = DiscoveryPlan(TableBudget(1, delta), kinds, 0.1, (most_rows,) * len(kinds))
     epsilons = [exact(each.epsilon) for each in plan.mechanisms] + [exact(plan.rest.epsilon)]
     assert 1 - Fraction(1, 10**9) < sum(each for each in epsilons if each) <= 1
-    failures = [each.privacy_loss().failure for each in plan.mechanisms if _is_text(each)]
+    texts = [each for each in plan.mechanisms if isinstance(each, KeyHistogram)]
+    failures = [each.failure(each.threshold) for each in texts]
     assert sum(failures) + plan.rest.delta <= delta
     if failures:
         assert sum(failures) > 0.4 * delta
     for each in plan.mechanisms:
         moved = each.keys_per_unit if isinstance(each, KeyHistogram) else each.sensitivity
         assert moved == most_rows
-
-
-def _is_text(mechanism: KeyHistogram | Geometric) -> Any:
-    return isinstance(mechanism, KeyHistogram)
 
 
 def test_a_value_of_one_person_shows_no_more_often_than_delta() -> None:

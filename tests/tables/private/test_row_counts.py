@@ -78,8 +78,8 @@ def test_new_rows_stand_for_the_weighted_population() -> None:
     # by making all of them agree, and a weight by half a step of 100 / 4096.
     error = 6 * deviation * 5**0.5 + people.height * 100 / WEIGHT_STEPS / 2
     assert made.frame["w"].sum() == pytest.approx(population, abs=error)
-    share = made.frame.filter(s="a")["w"].sum() / population
-    wanted = people.filter(s="a")["w"].sum() / population
+    share = float(made.frame.filter(s="a")["w"].sum()) / population
+    wanted = float(people.filter(s="a")["w"].sum()) / population
     assert share == pytest.approx(wanted, abs=2 * error / population)
     # By rows it is a fifth: an unweighted table would not pass.
     assert abs(wanted - people.filter(s="a").height / people.height) > 5 * error / population

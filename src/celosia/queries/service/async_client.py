@@ -10,10 +10,12 @@ from celosia.queries.service.envelope import read_data
 from celosia.queries.service.remote import RemotePlan, parse_answer
 
 if TYPE_CHECKING:
+    import httpx
+
     from celosia.queries.answer import QueryAnswer
 
 
-class AsyncClient(ServiceConnection["httpx.AsyncClient"]):
+class AsyncClient(ServiceConnection):
     """`Client` with methods to await; an asynchronous context manager.
 
     Args:
@@ -27,6 +29,7 @@ class AsyncClient(ServiceConnection["httpx.AsyncClient"]):
     """
 
     kind: ClassVar[str] = "AsyncClient"
+    _http: httpx.AsyncClient
 
     async def ask(self, request: QueryRequest) -> QueryAnswer:
         """Answer a request, as `Client.ask`."""

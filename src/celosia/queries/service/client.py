@@ -12,10 +12,12 @@ from celosia.queries.service.envelope import read_data
 from celosia.queries.service.remote import RemoteLedger, RemotePlan, parse_answer
 
 if TYPE_CHECKING:
+    import httpx
+
     from celosia.queries.answer import QueryAnswer
 
 
-class Client(ServiceConnection["httpx.Client"]):
+class Client(ServiceConnection):
     """A vault elsewhere; a context manager. Errors are those that the vault raises there.
 
     Args:
@@ -29,6 +31,7 @@ class Client(ServiceConnection["httpx.Client"]):
     """
 
     kind: ClassVar[str] = "Client"
+    _http: httpx.Client
 
     def ask(self, request: QueryRequest) -> QueryAnswer:
         """Answer a request; who asks is known by the token.

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import ClassVar, Generic, TypeVar
+from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
 from celosia.core.errors import EngineError, InputError
 from celosia.queries.service.app import is_this_machine
 from celosia.queries.service.errors import missing_extra
 
-Http = TypeVar("Http")
-"""A client of httpx."""
-
 PATIENCE = 1000.0
 """Seconds to wait for an answer: more than the time that a service keeps a question at most."""
 
 
-class ServiceConnection(Generic[Http]):
+class ServiceConnection:
     """Where a service is, who asks, and the client of httpx that asks: what both clients are.
 
     Raises:
@@ -28,9 +25,7 @@ class ServiceConnection(Generic[Http]):
     kind: ClassVar[str]
     """The name of the client in httpx."""
 
-    def __init__(
-        self, url: str, token: str, *, http: Http | None = None, plain: bool = False
-    ) -> None:
+    def __init__(self, url: str, token: str, *, http: Any = None, plain: bool = False) -> None:
         try:
             import httpx
         except ImportError as error:
@@ -39,7 +34,7 @@ class ServiceConnection(Generic[Http]):
         self._is_own = http is None
         # No redirects: a token goes to the address that was given, and nowhere else.
         own = getattr(httpx, self.kind)
-        self._http: Http = own(timeout=PATIENCE, follow_redirects=False) if http is None else http
+        self._http: Any = own(timeout=PATIENCE, follow_redirects=False) if http is None else http
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._address.url!r})"

@@ -63,12 +63,12 @@ class RelatedTable(Method):
     def check(self) -> None:
         """Refuse what goes with a parent and has none, or the other way round."""
         _ = self.declarations
-        for name in self.discover or {}:
-            if name in (self.domains or {}) or name in (self.bounds or {}):
-                raise InputError("CEL-Y020.twice", column=name)
-        for name in (self.key, self.foreign_key):
-            if name in self.columns or (name is not None and self.key == self.foreign_key):
-                raise InputError("CEL-Y031.key_column", column=name)
+        for column in self.discover or {}:
+            if column in (self.domains or {}) or column in (self.bounds or {}):
+                raise InputError("CEL-Y020.twice", column=column)
+        for key in self.keys:
+            if key in self.columns or self.key == self.foreign_key:
+                raise InputError("CEL-Y031.key_column", column=key)
         needed = {"foreign_key": self.foreign_key, "most_rows": self.most_rows}
         for name, value in needed.items():
             if (value is None) != (self.parent is None):
