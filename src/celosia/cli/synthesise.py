@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -140,7 +141,7 @@ def _check_new_rows(method: MaskingMethod) -> None:
         )
 
 
-def _check_refused(given: dict[str, object]) -> None:
+def _check_refused(given: Mapping[str, object]) -> None:
     """Refuse options of a single table."""
     for option, value in given.items():
         if value:
