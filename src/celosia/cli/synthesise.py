@@ -177,6 +177,6 @@ def _show_tables(release: SyntheticTables) -> None:
     """Print what was made of each table."""
     from celosia.tables.private.related.release import COLUMNS
 
-    titles = [say(f"masking.report.related_{name}") for name in COLUMNS]
+    titles = [say(name) for name in COLUMNS]
     header = [console.Column(titles[0]), *(console.Column(title, ",") for title in titles[1:])]
     console.show_table(say("masking.report.related_table"), header, release.rows())

@@ -382,10 +382,11 @@ class AdaptiveMarginals(DeclaredMethod):
         }
         workload = self._workload(names)
         rows = self.row_counts(frame)
-        single = check_noise(plan.rest, Fraction(1), len(names), rows.sensitivity)
+        single = one_way_noise(plan.rest, Fraction(1), len(names), rows.sensitivity)
         if self.weight is None:
             least = min((column.size for column in declared.values()), default=1)
             check_astray(self.rows, variance=single.variance, cells=least)
+        check_rounds(plan.rest, Fraction(1), len(names), rows.sensitivity)
         loss = self.privacy_loss(columns)  # refuses what cannot be drawn, before anything is
         advance = milestones(work.progress)
         next(advance)
@@ -578,22 +579,22 @@ def singles_share(columns: int) -> Fraction:
     return Fraction(1) if columns == 1 else SINGLES_SHARE
 
 
-def check_noise(
+def one_way_noise(
     budget: TableBudget, share: Fraction, columns: int, sensitivity: int = 1
 ) -> Geometric | GaussianCounts:
-    """Refuse noise that cannot be drawn, before any is: that of the smallest shares.
-
-    Returns:
-        The noise of a one-way marginal.
-    """
-    part = singles_share(columns) * share
-    single = budget.count_noise(part / columns, sensitivity)
+    """The noise of a one-way marginal, refused before any is drawn if it cannot be."""
+    single = budget.count_noise(singles_share(columns) * share / columns, sensitivity)
     single.privacy_loss()
-    if part < share:
-        shares = RoundShares.of((share - part) / (ROUNDS * columns))
+    return single
+
+
+def check_rounds(budget: TableBudget, share: Fraction, columns: int, sensitivity: int = 1) -> None:
+    """Refuse noise of the rounds that cannot be drawn: that of the smallest shares."""
+    left = share * (1 - singles_share(columns))
+    if left:
+        shares = RoundShares.of(left / (ROUNDS * columns))
         budget.count_noise(shares.counts, sensitivity).privacy_loss()
         budget.selection(shares.choice, sensitivity=STEPS * sensitivity).privacy_loss()
-    return single
 
 
 def _first_model(

@@ -59,7 +59,7 @@ class SyntheticTables(FolderRelease):
         blocks += [
             Heading(say("masking.report.related_heading")),
             Table(
-                [say(f"masking.report.related_{name}") for name in COLUMNS],
+                [say(name) for name in COLUMNS],
                 [list(map(str, row)) for row in self.rows()],
                 say("masking.report.related_table"),
             ),
@@ -90,4 +90,11 @@ class SyntheticTables(FolderRelease):
         )
 
 
-COLUMNS = ("name", "rows", "columns", "cap", "deviation")
+COLUMNS = (
+    "masking.report.related_name",
+    "masking.report.related_rows",
+    "masking.report.related_columns",
+    "masking.report.related_cap",
+    "masking.report.related_deviation",
+)
+"""The keys of what `SyntheticTables.rows` has in each line."""

@@ -24,7 +24,8 @@ from celosia.tables.private.adaptive import (
     AdaptiveMarginals,
     BudgetFilter,
     FittedTable,
-    check_noise,
+    check_rounds,
+    one_way_noise,
 )
 from celosia.tables.private.declarations import PublicColumn
 from celosia.tables.private.discovery import DiscoveryPlan
@@ -320,9 +321,13 @@ def _check_noise(
     for name, table in declaration.tables.items():
         count = len(table.given) + len(table.columns) + len(declaration.children(name))
         moved = steps * declaration.most_rows(name)
-        single = check_noise(plan.rest, share, count, moved)
+        single = one_way_noise(plan.rest, share, count, moved)
         if table.parent is None and method.weight is None:
             check_astray(method.rows, variance=single.variance, cells=1)
+        check_rounds(plan.rest, share, count, moved)
+
+
+_CAPS = {"random": "masking.assumes.cap_random", "first": "masking.assumes.cap_first"}
 
 
 def _guarantee(
@@ -336,7 +341,7 @@ def _guarantee(
     others = [name for name in declaration.tables if name != root]
     caps = [
         Message(
-            f"masking.assumes.cap_{table.keep}",
+            _CAPS[table.keep],
             table=name,
             most=int(table.most_rows or 1),
             parent=str(table.parent),
