@@ -37,6 +37,9 @@ def main() -> None:
     parser.add_argument(
         "--iterations", type=int, help="steps of each fit of private-pgm; 1000 is its own default"
     )
+    parser.add_argument("--seeds", type=int, help="tables by each method, for `synthesis`")
+    parser.add_argument("--aim-seeds", type=int, help="of these, how many AIM makes")
+    parser.add_argument("--table", metavar="FILE", help="another table for `synthesis` (CSV)")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     arguments = parser.parse_args()
     if arguments.name is None:
@@ -51,6 +54,9 @@ def main() -> None:
         "suite": arguments.suite,
         "private_pgm": arguments.private_pgm,
         "iterations": arguments.iterations,
+        "seeds": arguments.seeds,
+        "aim_seeds": arguments.aim_seeds,
+        "table": arguments.table,
     }
     result = module.run(**{name: value for name, value in given.items() if value is not None})
     if arguments.json:

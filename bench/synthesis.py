@@ -1,19 +1,24 @@
-"""Private synthetic tables beside MST and AIM of private-pgm, on the census at epsilon 1.
+"""Private synthetic tables beside MST and AIM of private-pgm at epsilon 1, over several seeds.
 
-`--private-pgm FOLDER` is a clone of private-pgm; what it needs gets an environment of its own in
-the cache folder, which takes the package index once. Without it only our own figures are told.
-Distances are total variation, averaged over all sets of one, two and three columns; "another
-sample" is a second census of as many rows, as near as a fresh sample is. Accuracy is that of a
-logistic regression of the salary class, fitted to the synthetic rows and tried on other people.
-Times are of the processor. AIM measures all marginals of three columns, with its own limits; it
-takes many minutes, and `--iterations 100` a tenth of that.
+The first table is a census; `--table FILE` takes another (CSV), whose numbers are cut into bins
+at their quantiles, and whose last column of two values is what a classifier predicts. Each figure
+is the mean over seeds and its standard deviation; a run with `--seeds 5` makes five synthetic
+tables by each method. `--private-pgm FOLDER` is a clone of private-pgm; what it needs gets an
+environment of its own in the cache folder, which takes the package index once. Without it only our
+own figures are told. Distances are total variation, averaged over all sets of one, two and three
+columns; "other people" are as near as a fresh sample is. Accuracy is that of a logistic
+regression, fitted to the synthetic rows and tried on other people. Times are of the processor. AIM
+measures all marginals of three columns, with its own limits and `--iterations` steps a fit (1000
+by default), for the first `--aim-seeds` seeds: it takes many minutes each.
 """
 
 from __future__ import annotations
 
 import json
 import subprocess
+import sys
 import tempfile
+from dataclasses import dataclass
 from itertools import combinations
 from math import prod
 from pathlib import Path
@@ -28,62 +33,133 @@ from bench._peers import peer
 from celosia.core.randomness import Seeded
 from celosia.datasets import census
 from celosia.tables.private import AdaptiveMarginals, Marginals
+from celosia.tables.private.method import DeclaredMethod
 
 Codes = NDArray[np.int64]
-EPSILON, DELTA, DEGREE, SEED = 1.0, 1e-9, 3, 1
+EPSILON, DELTA, DEGREE = 1.0, 1e-9, 3
 MODEL_SIZE = 80
 """Megabytes: the limit that AIM asks to be compared with."""
 NEEDS = ("numpy", "scipy", "pandas<3", "networkx", "matplotlib")
 NEWER_NEEDS = ("attrs", "jax==0.6.2", "jaxlib==0.6.2", "optax<0.2.6", "chex")
 """Of the states of private-pgm from November 2024 on."""
+CATEGORIES, BINS = 40, 24
+"""A column of numbers with more values than the first is cut into as many bins as the second."""
+HELD_BACK = 5
+"""Of so many rows of a file one is for other people, and one to try the classifier on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A table as codes, and other people of the same population."""
+
+    data: Codes
+    others: Codes
+    tested: Codes
+    sizes: list[int]
 
 
 def run(
-    *, rows: int = 30_162, private_pgm: str | None = None, iterations: int = 1000
+    *,
+    rows: int = 30_162,
+    seeds: int = 5,
+    table: str | None = None,
+    private_pgm: str | None = None,
+    iterations: int = 1000,
+    aim_seeds: int | None = None,
 ) -> dict[str, dict[str, Any]]:
-    """Distances, accuracies and seconds."""
+    """Distances, accuracies and seconds: mean and deviation over seeds."""
+    sample = _census(rows) if table is None else _file(table)
+    wanted = [(name, seed) for name in OURS for seed in range(1, seeds + 1)]
+    if private_pgm is not None:
+        wanted += [("private-pgm mst", seed) for seed in range(1, seeds + 1)]
+        wanted += [("private-pgm aim", seed) for seed in range(1, (aim_seeds or seeds) + 1)]
+    found: dict[str, list[dict[str, float]]] = {}
+    found["other people"] = [_figures(sample, sample.others)]
+    for name, seed in wanted:
+        if name in OURS:
+            started = process_time()
+            codes = _make(OURS[name], sample, seed)
+            spent = process_time() - started
+        else:
+            assert private_pgm is not None
+            codes, spent = _ask(private_pgm, name[-3:], sample, iterations, seed)
+        figures = {**_figures(sample, codes), "processor seconds": spent}
+        print(name, seed, json.dumps(figures), file=sys.stderr, flush=True)
+        found.setdefault(name, []).append(figures)
+    found["the table itself"] = [{ACCURACY: accuracy(sample.data, sample.tested, sample.sizes)}]
+    kinds = list(dict.fromkeys(kind for each in found.values() for kind in each[0]))
+    result = {
+        kind: {name: _spread(each, kind) for name, each in found.items() if kind in each[0]}
+        for kind in kinds
+    }
+    if private_pgm is None:
+        result["not compared"] = {"private-pgm (--private-pgm FOLDER)": "absent"}
+    return result
+
+
+OURS: dict[str, type[DeclaredMethod]] = {
+    method.method_name: method for method in (AdaptiveMarginals, Marginals)
+}
+ACCURACY = "accuracy of a classifier"
+
+
+def _spread(found: list[dict[str, float]], kind: str) -> str:
+    values = np.array([each[kind] for each in found])
+    digits = 1 if kind == "processor seconds" else 4
+    mean = f"{values.mean():.{digits}f}"
+    return mean if values.size < 2 else f"{mean} ± {values.std(ddof=1):.{digits}f} ({values.size})"
+
+
+def _figures(sample: Sample, made: Codes) -> dict[str, float]:
+    found = {
+        f"{count}-way distance": distance(sample.data, made, sample.sizes, count)
+        for count in (1, 2, 3)
+    }
+    return found | {ACCURACY: accuracy(made, sample.tested, sample.sizes)}
+
+
+def _make(method: type[DeclaredMethod], sample: Sample, seed: int) -> Codes:
+    names = [str(place) for place in range(len(sample.sizes))]
+    domains = {name: tuple(range(size)) for name, size in zip(names, sample.sizes, strict=True)}
+    frame = pl.DataFrame(dict(zip(names, sample.data.T, strict=True)))
+    made = method(epsilon=EPSILON, delta=DELTA, domains=domains)
+    found = made.apply(frame, names, rng=Seeded(seed)).frame
+    # An empty cell is one value more, which the table does not have.
+    columns = [
+        found[name].fill_null(size).to_numpy()
+        for name, size in zip(names, sample.sizes, strict=True)
+    ]
+    return np.stack(columns, axis=1)
+
+
+def _census(rows: int) -> Sample:
     people, others, last = census(rows), census(rows, seed=7), census(rows, seed=8)
     values = [
         pl.Series(range(17, 91)) if name == "age" else census()[name].unique().sort()
         for name in people.columns
     ]
-    sizes = [len(each) for each in values]
     data, more, tested = (_codes(frame, values) for frame in (people, others, last))
-    made: dict[str, Codes] = {"another sample": more}
-    seconds: dict[str, float] = {}
-    names = [str(place) for place in range(len(sizes))]
-    domains = {name: tuple(range(size)) for name, size in zip(names, sizes, strict=True)}
-    frame = pl.DataFrame(dict(zip(names, data.T, strict=True)))
-    for method in (
-        AdaptiveMarginals(epsilon=EPSILON, delta=DELTA, degree=DEGREE, domains=domains),
-        Marginals(epsilon=EPSILON, delta=DELTA, domains=domains),
-    ):
-        started = process_time()
-        found = method.apply(frame, names, rng=Seeded(SEED)).frame
-        seconds[method.method_name] = process_time() - started
-        # An empty cell is one value more, which the table does not have.
-        columns = [
-            found[name].fill_null(size).to_numpy() for name, size in zip(names, sizes, strict=True)
-        ]
-        made[method.method_name] = np.stack(columns, axis=1)
-    if private_pgm is not None:
-        for name in ("mst", "aim"):
-            label = f"private-pgm {name}"
-            made[label], seconds[label] = _ask(private_pgm, name, data, sizes, iterations)
-    result: dict[str, dict[str, Any]] = {
-        f"{count}-way distance": {
-            name: round(distance(data, codes, sizes, count), 4) for name, codes in made.items()
-        }
-        for count in (1, 2, 3)
-    }
-    made["the table itself"] = data
-    result["accuracy of a classifier"] = {
-        name: round(accuracy(codes, tested, sizes), 4) for name, codes in made.items()
-    }
-    result["processor seconds"] = {name: round(each, 2) for name, each in seconds.items()}
-    if private_pgm is None:
-        result["not compared"] = {"private-pgm (--private-pgm FOLDER)": "absent"}
-    return result
+    return Sample(data, more, tested, [len(each) for each in values])
+
+
+def _file(path: str) -> Sample:
+    """A table from a file: every column as codes, what is to be predicted last."""
+    frame = pl.read_csv(path, infer_schema_length=None).drop_nulls()
+    columns = {name: _cut(frame[name]) for name in frame.columns}
+    goal = [name for name, codes in columns.items() if codes.max() == 1][-1]
+    order = [name for name in columns if name != goal and columns[name].max() > 0] + [goal]
+    data = np.stack([columns[name] for name in order], axis=1)
+    part = np.arange(len(data)) % HELD_BACK
+    sizes = [int(each) + 1 for each in data.max(axis=0)]
+    return Sample(data[part > 1], data[part == 0], data[part == 1], sizes)
+
+
+def _cut(series: pl.Series) -> Codes:
+    values = series.to_numpy()
+    if series.dtype.is_numeric() and series.n_unique() > CATEGORIES:
+        edges = np.unique(np.quantile(values, np.linspace(0, 1, BINS + 1)))[1:-1]
+        values = np.searchsorted(edges, values, side="right")
+    return np.unique(values, return_inverse=True)[1].astype(np.int64)
 
 
 def _codes(frame: pl.DataFrame, values: list[pl.Series]) -> Codes:
@@ -126,9 +202,7 @@ def _one_hot(codes: Codes, sizes: list[int]) -> NDArray[np.float64]:
     return np.hstack([*parts, np.ones((len(codes), 1))])
 
 
-def _ask(
-    folder: str, name: str, data: Codes, sizes: list[int], iterations: int
-) -> tuple[Codes, float]:
+def _ask(folder: str, name: str, sample: Sample, iterations: int, seed: int) -> tuple[Codes, float]:
     newer = not (Path(folder) / "setup.py").exists()
     python = peer(
         "private-pgm-jax" if newer else "private-pgm", NEEDS + (NEWER_NEEDS if newer else ())
@@ -136,26 +210,18 @@ def _ask(
     if python is None:
         raise SystemExit("what private-pgm needs cannot be installed")
     settings = {
-        "sizes": sizes,
+        "sizes": sample.sizes,
         "epsilon": EPSILON,
         "delta": DELTA,
         "degree": DEGREE,
         "model size": MODEL_SIZE,
         "iterations": iterations,
-        "seed": SEED,
+        "seed": seed,
     }
     with tempfile.TemporaryDirectory() as place:
         given, made = Path(place) / "given.npy", Path(place) / "made.npy"
-        np.save(given, data)
-        script = Path(__file__).with_name("_private_pgm.py")
-        command = [
-            str(python),
-            str(script),
-            folder,
-            name,
-            str(given),
-            json.dumps(settings),
-            str(made),
-        ]
-        told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-        return np.load(made), float(json.loads(told)["seconds"])
+        np.save(given, sample.data)
+        script = str(Path(__file__).with_name("_private_pgm.py"))
+        texts = [script, folder, name, str(given), json.dumps(settings), str(made)]
+        told = subprocess.run([str(python), *texts], capture_output=True, text=True, check=True)
+        return np.load(made), float(json.loads(told.stdout)["seconds"])

@@ -56,6 +56,7 @@ MODULES = {
     "celosia.tables.masking": "tables-masking.md",
     "celosia.tables.synthesis": "tables-synthesis.md",
     "celosia.tables.private": "tables-private.md",
+    "celosia.tables.private.related": "tables-private-related.md",
     "celosia.tables.magnitude": "tables-magnitude.md",
     "celosia.assess": "assess.md",
     "celosia.assess.risk": "assess-risk.md",

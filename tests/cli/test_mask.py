@@ -162,6 +162,66 @@ def test_domains_of_private_synthesis_come_from_the_schema(run: Run, tmp_path: P
 
 
 @pytest.mark.usefixtures("shoppers")
+def test_exact_figures_beside_a_private_table_are_for_the_curator_alone(
+    run: Run, tmp_path: Path
+) -> None:
+    method = "marginals:epsilon=1,bounds={age=[0, 100], spent=[0, 100]}"
+    command = ("synthesise", "shoppers.csv", "--identifier", "name", "--method", method)
+    told = run(*command, "--seed", 3, "-o", "a.csv", "--report", "a.html")
+    assert told.code == 0, told.err
+    seen = told.out + told.err + (tmp_path / "a.html").read_text("utf-8")
+    assert "pMSE" not in seen
+    assert "--curator shows it" in seen
+    assert told.out.rstrip().splitlines()[-1].count("pMSE") == 0
+    shown = run(*command, "--seed", 3, "--curator", "-o", "b.csv", "--report", "b.html")
+    assert "For the curator only" in shown.out + shown.err
+    assert "pMSE" in shown.out
+    assert "pMSE" not in shown.out.rstrip().splitlines()[-1]  # the line of the promise
+    report = (tmp_path / "b.html").read_text("utf-8")
+    assert "For the curator only" in report
+    # The certificate beside the data is the same, whoever looks.
+    assert "pMSE" not in (tmp_path / "b.csv.cert.json").read_text("utf-8")
+    assert run(*command, "--seed", 3, "--json").data().get("curator") is None
+    data = run(*command, "--seed", 3, "--curator", "--json").data()
+    assert data["curator"]["compared"]
+    assert data["measures"]["figures"] == {}
+
+
+@pytest.mark.usefixtures("shoppers")
+def test_a_table_without_declarations_stands_for_a_weighted_population(
+    run: Run, tmp_path: Path
+) -> None:
+    method = "discover={age='integer'},weight='spent',most_weight=60,rows=50"
+    command = ("synthesise", "shoppers.csv", "--identifier", "name", "--seed", 3, "-o", "w.csv")
+    told = run(*command, "--method", f"adaptive-marginals:epsilon=4,{method}")
+    assert told.code == 0, told.err
+    assert "epsilon for domains 0.4" in told.out
+    made = pl.read_csv(tmp_path / "w.csv")
+    assert made.shape == (50, 2)
+    assert made["spent"].n_unique() == 1
+    run(*command, "--method", "adaptive-marginals:epsilon=4,weight='spent'").complains("CEL-Y030")
+
+
+def test_related_tables_are_made_from_a_folder(run: Run, tmp_path: Path) -> None:
+    made = run("datasets", "get", "clinic", "--rows", 300, "-o", "clinic")
+    assert made.code == 0, made.err
+    command = ("synthesise", "clinic", "--tables", "clinic/clinic.toml", "--seed", 1)
+    private = ("--method", "adaptive-marginals:epsilon=4")
+    told = run(*command, *private, "-o", "made", "--report", "r.html")
+    assert told.code == 0, told.err
+    persons, visits = (pl.read_csv(tmp_path / f"made/{name}.csv") for name in ("persons", "visits"))
+    assert visits["person"].is_in(persons["person"].implode()).all()
+    assert "a row of persons with all rows of visits" in (tmp_path / "r.html").read_text("utf-8")
+    data = run(*command, *private, "--json").data()
+    assert data["measures"]["tables"]["visits"]["rows of one person"] == 6
+    run(*command, "--method", "copula").complains("CEL-Y031")
+    run(*command, *private, "--identifier", "person").complains("CEL-Y031")
+    run(*command, *private, "-o", "clinic").complains("CEL-N024")
+    (tmp_path / "clinic/visits.csv").unlink()
+    assert run(*command, *private).code == 2
+
+
+@pytest.mark.usefixtures("shoppers")
 def test_synthesis_refuses_methods_that_keep_rows(run: Run, tmp_path: Path) -> None:
     command = ("synthesise", "shoppers.csv", "--identifier", "name", "-o", "fake.csv")
     run(*command, "--method", "pram:stay=0.9").complains("CEL-V022")

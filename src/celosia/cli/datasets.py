@@ -30,6 +30,8 @@ BASKETS = "baskets"
 """Transactions for `celosia log publish --sets`, one a line."""
 SHOP, GRAPH = "tpch", "watdiv"
 """Tables, and facts, in a folder with a policy, rather than one table in a file."""
+CLINIC = "clinic"
+"""Two tables of persons and visits, and how they hang together, in a folder."""
 FACTS_OF_SCALE = 1_000_000
 """What the scale 1 means for a graph."""
 
@@ -81,13 +83,14 @@ def overview(
     console.note(say("cli.datasets.graph_ask_sparql_its", graph=GRAPH))
     console.note(say("cli.datasets.network_friends_publish_celosia", network=NETWORK))
     console.note(say("texts.cli.notes_note", notes=NOTES))
+    console.note(say("cli.datasets.clinic_note", clinic=CLINIC))
 
 
 @app.command()
 def get(
     context: typer.Context,
     name: Annotated[str, typer.Argument(help="A name that `celosia datasets` lists.")],
-    output: Annotated[Path, "--output -o", "Output file; for tpch and watdiv a folder."],
+    output: Annotated[Path, "--output -o", "Output file; for tpch, watdiv and clinic a folder."],
     outputs: FileOutputs,
     schema: Annotated[Path | None, "Also write its schema with all hierarchies (TOML)."] = None,
     rows: Annotated[int | None, "Number of rows to generate."] = None,
@@ -126,6 +129,8 @@ def get(
 
     `celosia datasets get notes --rows 200 -o notes --people patients.csv`
 
+    `celosia datasets get clinic --rows 20000 -o clinic`  (for celosia synthesise --tables)
+
     `celosia datasets get city -o pings.csv --schema trace.toml`
 
     `celosia datasets get baskets --rows 5000 -o baskets.txt --hierarchy items.csv`
@@ -152,6 +157,10 @@ def get(
         _get_baskets(output, hierarchy, rows, seed, outputs)
         return
     _refuse(name, {"hierarchy": hierarchy})
+    if name == CLINIC:
+        _refuse(name, {"scale": scale, "triples": triples, "path": path, "schema": schema})
+        _get_clinic(output, rows, seed, outputs)
+        return
     if name in {SHOP, GRAPH}:
         _refuse(name, {"rows": rows, "schema": schema, "path": path})
         if name == GRAPH:
@@ -216,6 +225,17 @@ def _get_notes(
             made.facts.write_csv(draft)
     facts = {"documents": len(made.collection), "people": made.collection.persons}
     last = say("texts.cli.notes", output=folder, **facts)
+    outputs.show(lambda: facts | {"data": str(folder)}, _no_lines, last)
+
+
+def _get_clinic(folder: Path, rows: int | None, seed: int | None, outputs: FileOutputs) -> None:
+    """Write invented persons and their visits as CSV files, and their declaration."""
+    from celosia.datasets.clinic import PERSONS, SEED, clinic
+
+    made = clinic(PERSONS if rows is None else rows, seed=SEED if seed is None else seed)
+    made.write(folder, overwrite=outputs.overwrite)
+    facts = {"persons": made.persons.height, "visits": made.visits.height}
+    last = say("cli.datasets.clinic", output=folder, **facts)
     outputs.show(lambda: facts | {"data": str(folder)}, _no_lines, last)
 
 

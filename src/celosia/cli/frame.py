@@ -291,6 +291,28 @@ class AnswerOutputs(ReleaseOutputs):
             ReleaseOutputs.check_format(self, output)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FolderOutputs(ReleaseOutputs):
+    """The outputs of a command that publishes a folder."""
+
+    called: ClassVar[str] = "release"
+
+    output: Annotated[
+        Path | None, "--output -o", "Folder for the release; it must not exist yet."
+    ] = None
+
+    def check(self, *, inputs: Any = (), **others: Path | None) -> None:
+        """Refuse, before any work, a folder that holds something else."""
+        from celosia.core.folder_release import check_folder
+        from celosia.core.release import certificate_path
+
+        places = {"report": self.report} | others
+        if self.output is not None:
+            check_folder(self.output, overwrite=self.overwrite)
+            places["certificate"] = certificate_path(self.output)
+        check_outputs(places, inputs=inputs, overwrite=self.overwrite)
+
+
 def show_warnings(release: Release, *, warns: bool = True) -> None:
     """Say what a release warns of, and whether it is only a simulation."""
     for warning in release.warnings if warns else ():

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from celosia.cli import console, options
-from celosia.cli.frame import EngineOutputs
+from celosia.cli.frame import EngineOutputs, ReleaseOutputs
 from celosia.core.errors import InputError
 from celosia.core.messages import Message, say
 
@@ -54,6 +54,7 @@ def mask(
     keep_order: Annotated[
         bool, "--keep-order", "Do not shuffle the rows (their order re-identifies records)."
     ] = False,
+    curator: options.CuratorFigures = False,
     seed: options.Seed = None,
     listed: Annotated[
         bool,
@@ -119,7 +120,7 @@ def mask(
                 frame, chosen, keep_order=keep_order, rng=source(seed), progress=progress
             )
             outputs.save(release)
-    outputs.finish(release, lambda: show_masked_table(release), certificate=certificate)
+    finish_masked_table(release, outputs, curator=curator, certificate=certificate)
 
 
 def _recipe(
@@ -137,11 +138,38 @@ def _recipe(
     return Recipe.load(recipe)
 
 
+def finish_masked_table(
+    release: MaskingRelease,
+    outputs: ReleaseOutputs,
+    *,
+    curator: bool,
+    certificate: Path | None,
+) -> None:
+    """Write the report and show the release; what is exact beside a private one, if it is wanted.
+
+    Args:
+        release: saved already.
+        outputs: of the command.
+        curator: whether exact figures of a private release are shown.
+        certificate: where it lies.
+    """
+    shown = release if curator or not release.is_private else release.without_account()
+    exact = curator and release.is_private
+    outputs.finish(
+        shown,
+        lambda: show_masked_table(shown),
+        facts=lambda: shown.certificate() | ({"curator": shown.account.figures()} if exact else {}),
+        certificate=certificate,
+    )
+
+
 def show_masked_table(release: MaskingRelease) -> None:
     """Print what was done and what was measured."""
     for number, step in enumerate(release.steps, 1):
         console.show(say("cli.mask.step", number=number, step=step))
     lines = release.account.lines()
+    if release.is_private:
+        console.note(say("cli.mask.for_curator" if lines else "cli.mask.without_figures"))
     if lines:
         console.show_table(say("cli.mask.risk_use"), console.columns("", "value"), lines)
     if "left_out" in release.figures:

@@ -30,6 +30,12 @@ Input = Annotated[
         "the address of a database.",
     ),
 ]
+CuratorFigures = Annotated[
+    bool,
+    "--curator",
+    "For the owner of the data only: show what a private table is measured to be beside the real "
+    "one. These figures are exact, outside of the promise, and never to be published.",
+]
 SchemaFile = Annotated[Path | None, "--schema -s", "Roles and hierarchies of the columns (TOML)."]
 QuasiIdentifiers = Annotated[
     list[str] | None,

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from celosia.cli import options
-from celosia.cli.frame import ReleaseOutputs
-from celosia.cli.mask import show_masked_table
+from celosia.cli import console, options
+from celosia.cli.frame import FolderOutputs, ReleaseOutputs
+from celosia.cli.mask import finish_masked_table
 from celosia.core.errors import InputError
+from celosia.core.messages import say
 
 if TYPE_CHECKING:
     from celosia.tables.masking import MaskingMethod
+    from celosia.tables.private.related import SyntheticTables
 
 
 def synthesise(
@@ -40,11 +43,19 @@ def synthesise(
         list[str] | None, "COLUMN", "Measure how well the other columns predict it."
     ] = None,
     holdout: Annotated[Path | None, "Records outside the table, for membership inference."] = None,
+    tables: Annotated[
+        Path | None,
+        "FILE",
+        "Several related tables instead of one: how they hang together (TOML); the files are in "
+        "the folder that is given as the table.",
+    ] = None,
+    curator: options.CuratorFigures = False,
     seed: options.Seed = None,
 ) -> None:
-    """Make a synthetic table, and measure its disclosure risk and its utility.
+    """Make a synthetic table, or several that hang together, and measure risk and utility.
 
-    Without noise there is no guarantee: the report counts the real records that are repeated.
+    Without noise there is no guarantee: the report counts the real records that are repeated. With
+    it such figures would break the promise: they are shown with --curator only.
 
     **Examples**
 
@@ -57,6 +68,12 @@ def synthesise(
     `celosia synthesise census.csv --schema census.toml --method adaptive-marginals:epsilon=1
     -o fake.csv`  (differentially private, domains by the schema)
 
+    `celosia synthesise survey.csv --schema survey.toml -o fake.csv --method
+    adaptive-marginals:epsilon=1,weight=w,most_weight=500`  (of the weighted population)
+
+    `celosia synthesise clinic --tables clinic/clinic.toml --method adaptive-marginals:epsilon=1
+    -o made`  (persons and their visits)
+
     `celosia synthesise people.csv -o fake.csv  --method
     'marginals:epsilon=1,bounds={age=[0,100]},domains={sex=["F","M"]}'`  (differentially private)
     """
@@ -65,10 +82,22 @@ def synthesise(
     from celosia.tables.masking.recipe import read_for_methods
     from celosia.tables.private.method import DeclaredMethod
 
-    outputs.check(inputs=(table, holdout, schema))
     if rows is not None:
         method += f"{',' if ':' in method else ':'}rows={rows}"
     made = masking.method_from_text(method)
+    if tables is not None:
+        refused = {
+            "--schema": schema,
+            "--identifier": identifiers,
+            "--sensitive": sensitive,
+            "--holdout": holdout,
+            "--curator": curator,
+            options.READING_OPTIONS: reading.as_arguments(),
+        }
+        _check_refused(refused)
+        _synthesise_tables(Path(table), tables, made, outputs, seed)
+        return
+    outputs.check(inputs=(table, holdout, schema))
     _check_new_rows(made)
     known = Schema(()) if schema is None else Schema.load(schema)
     left_out = [*known.named(Role.IDENTIFIER), *(identifiers or ())]
@@ -95,7 +124,8 @@ def synthesise(
         others = None if holdout is None else read_for_methods(holdout, [made], **given)
         release = masking.mask(frame, recipe, holdout=others, rng=source(seed), progress=progress)
         outputs.save(release)
-    outputs.finish(release, lambda: show_masked_table(release))
+    certificate = outputs.files()["certificate"]
+    finish_masked_table(release, outputs, curator=curator, certificate=certificate)
 
 
 def _check_new_rows(method: MaskingMethod) -> None:
@@ -109,3 +139,44 @@ def _check_new_rows(method: MaskingMethod) -> None:
             method=method.method_name,
             makers=[each.method_name for each in makers],
         )
+
+
+def _check_refused(given: Mapping[str, object]) -> None:
+    """Refuse options of a single table."""
+    for option, value in given.items():
+        if value:
+            raise InputError("CEL-Y031.option", option=option)
+
+
+def _synthesise_tables(
+    folder: Path, declared: Path, method: MaskingMethod, single: ReleaseOutputs, seed: int | None
+) -> None:
+    from celosia.core.randomness import source
+    from celosia.tables.private import AdaptiveMarginals
+    from celosia.tables.private.related import RelatedTables, synthesise_tables
+
+    outputs = FolderOutputs(
+        output=single.output,
+        report=single.report,
+        overwrite=single.overwrite,
+        as_json=single.as_json,
+    )
+    if not isinstance(method, AdaptiveMarginals):
+        raise InputError("CEL-Y031.other_method", method=method.method_name)
+    declaration = RelatedTables.load(declared)
+    files = [folder / (table.file or f"{name}.csv") for name, table in declaration.tables.items()]
+    outputs.check(inputs=(declared, *files))
+    with outputs.working() as progress:
+        given = declaration.read(folder, method)
+        release = synthesise_tables(given, declaration, method, rng=source(seed), progress=progress)
+        outputs.save(release)
+    outputs.finish(release, lambda: _show_tables(release))
+
+
+def _show_tables(release: SyntheticTables) -> None:
+    """Print what was made of each table."""
+    from celosia.tables.private.related.release import COLUMNS
+
+    titles = [say(name) for name in COLUMNS]
+    header = [console.Column(titles[0]), *(console.Column(title, ",") for title in titles[1:])]
+    console.show_table(say("masking.report.related_table"), header, release.rows())

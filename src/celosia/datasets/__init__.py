@@ -9,6 +9,7 @@ from celosia.datasets.baskets import Baskets, baskets
 from celosia.datasets.catalogue import Dataset, catalogue, load
 from celosia.datasets.census import census, census_schema, schema_text
 from celosia.datasets.city import City, city, city_declaration
+from celosia.datasets.clinic import Clinic, clinic
 from celosia.datasets.friends import friends
 from celosia.datasets.notes import Notes, notes
 from celosia.datasets.searches import Searches, searches
@@ -18,6 +19,7 @@ from celosia.datasets.watdiv import ShopGraph, watdiv
 __all__ = [
     "Baskets",
     "City",
+    "Clinic",
     "Dataset",
     "Notes",
     "Searches",
@@ -30,6 +32,7 @@ __all__ = [
     "census_schema",
     "city",
     "city_declaration",
+    "clinic",
     "examples",
     "friends",
     "load",

@@ -28,7 +28,7 @@ from celosia.tables.private.adaptive import (
     workload_weights,
 )
 from celosia.tables.private.graphical_model import Axes, GraphicalModel, Measured, fit
-from celosia.tables.private.marginals import STEPS
+from celosia.tables.private.row_counts import STEPS
 
 SIZES = (2, 3, 2)
 EVERY_ROW = list(product(*(range(size) for size in SIZES)))

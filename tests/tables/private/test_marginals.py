@@ -13,14 +13,13 @@ from celosia.core.randomness import Seeded
 from celosia.datasets import census
 from celosia.tables.private import Marginals, NoisyHistogram, TableBudget
 from celosia.tables.private.marginals import (
-    STEPS,
     MarginalPlan,
     merge_rare_values,
     pair_counts,
-    score,
     select_pairs,
     total_of,
 )
+from celosia.tables.private.row_counts import STEPS, RowCounts
 
 SIZES = (2, 3, 2)
 EVERY_ROW = list(product(*(range(size) for size in SIZES)))
@@ -56,9 +55,11 @@ def test_one_row_moves_a_score_by_at_most_its_sensitivity_which_is_reached() -> 
         for pair in combinations(range(3), 2):
             shape = (SIZES[pair[0]], SIZES[pair[1]])
             expected = rng.uniform(0, 3, shape)
-            moved = score(pair_counts(codes_of([*rows, row]), pair, shape), expected) - score(
-                pair_counts(codes_of(rows), pair, shape), expected
+            before, after = (
+                RowCounts().score(pair_counts(codes_of(some), pair, shape), expected)
+                for some in (rows, [*rows, row])
             )
+            moved = after - before
             largest = max(largest, abs(moved))
     assert largest == STEPS == MarginalPlan(TableBudget(1), 3).selection.sensitivity
 
@@ -70,7 +71,9 @@ def test_no_neighbour_changes_the_chance_of_a_pair_by_more_than_epsilon() -> Non
 
     def chances(rows: list[tuple[int, ...]]) -> np.ndarray:
         codes = codes_of(rows)
-        scores = [score(pair_counts(codes, p, expected[p].shape), expected[p]) for p in pairs]
+        scores = [
+            RowCounts().score(pair_counts(codes, p, expected[p].shape), expected[p]) for p in pairs
+        ]
         return selection.probabilities(scores)
 
     for rows, row in product(small_tables(), EVERY_ROW):

@@ -30,12 +30,14 @@ from celosia.tables.private import (
     PrivateMethod,
     PrivateMicroaggregation,
 )
+from celosia.tables.private.row_counts import WEIGHT_STEPS
 
 DECLARED: dict[str, Any] = {
     "domains": {"s": ("a", "b"), "t": ("u", "v", "w")},
     "bounds": {"x": (0, 1), "n": (0, 9)},
     "bins": 4,
 }
+WEIGHTED: dict[str, Any] = {**DECLARED, "bounds": {"x": (0, 1)}}
 RANGES: dict[str, Any] = {"x": (0, 1), "n": (0, 9)}
 METHODS: dict[str, PrivateMethod] = {
     "table": Contingency(epsilon=1, **DECLARED),
@@ -44,6 +46,13 @@ METHODS: dict[str, PrivateMethod] = {
     "tree-laplace": Marginals(epsilon=1, delta=0.0, **DECLARED),
     "adaptive": AdaptiveMarginals(epsilon=1, **DECLARED),
     "adaptive-laplace": AdaptiveMarginals(epsilon=1, delta=0.0, **DECLARED),
+    "adaptive-weighted": AdaptiveMarginals(epsilon=1, weight="n", most_weight=5, **WEIGHTED),
+    "adaptive-weighted-laplace": AdaptiveMarginals(
+        epsilon=1, delta=0.0, weight="n", most_weight=5, **WEIGHTED
+    ),
+    "adaptive-discovered": AdaptiveMarginals(
+        epsilon=1, discover={"x": "decimal", "n": "integer"}, domains=DECLARED["domains"]
+    ),
     "histogram": NoisyHistogram(epsilon=1, **DECLARED),
     "histogram-gaussian": NoisyHistogram(epsilon=1, delta=1e-6, output="counts", **DECLARED),
     "separate": PrivateMicroaggregation(epsilon=1, k=7, bounds=RANGES),
@@ -127,12 +136,12 @@ def test_neighbours_differ_in_nothing_but_what_the_noise_covers(
         for (one, x), (two, y) in zip(mine.asked, theirs.asked, strict=True):
             assert one == two
             moved = np.abs(x.astype(np.int64) - y.astype(np.int64))
-            # Of scores each may move by the sensitivity, of counts and sums all together: for
-            # whole numbers a sum of at most 1 is a length of at most 1 as well.
+            # Of scores each may move by the sensitivity, of counts and sums all together: the
+            # length of a move is at most its sum.
             distance = moved.max() if isinstance(one, Exponential) else moved.sum()
             assert distance <= one.sensitivity
             if not isinstance(one, Exponential | Geometric):
-                assert one.sensitivity == 1
+                assert one.sensitivity == (WEIGHT_STEPS if "weighted" in name else 1)
 
 
 @pytest.mark.parametrize("name", METHODS)
@@ -144,6 +153,10 @@ def test_what_is_drawn_is_what_is_paid_for(name: str, monkeypatch: pytest.Monkey
     drawn = Counter(mechanism.privacy_loss() for mechanism, _ in tape.asked)
     loss: Any = method.privacy_loss(frame.columns)
     if isinstance(method, AdaptiveMarginals):  # which parts there are depends on the results
+        if method.discover:  # paid beside the rounds
+            found = Counter(method.discovery(frame.columns).losses())
+            assert not found - drawn
+            drawn, loss = drawn - found, loss.parts[-1]
         pure = method.budget.is_pure
         spent = sum(part.pure if pure else part.rho for part in drawn.elements())
         paid = loss.pure if pure else loss.rho

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from celosia.cli import console, options
-from celosia.cli.frame import FileOutputs, ReleaseOutputs, write_text
+from celosia.cli.frame import FileOutputs, FolderOutputs, write_text
 from celosia.cli.text.options import (
     Declare,
     Documents,
@@ -166,30 +165,6 @@ def review(
         lambda: console.show_table(say("texts.cli.to_review"), header, rows),
         say("texts.cli.review_summary", review=len(asked)),
     )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FolderOutputs(ReleaseOutputs):
-    """The outputs of a command that publishes a folder."""
-
-    called: ClassVar[str] = "release"
-
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="Folder for the release; it must not exist yet."),
-    ] = None
-
-    def check(self, *, inputs: Any = (), **others: Path | None) -> None:
-        """Refuse, before any work, a folder that holds something else."""
-        from celosia.cli.frame import check_outputs
-        from celosia.core.release import certificate_path
-        from celosia.texts.release import check_folder
-
-        places = {"report": self.report} | others
-        if self.output is not None:
-            check_folder(self.output, overwrite=self.overwrite)
-            places["certificate"] = certificate_path(self.output)
-        check_outputs(places, inputs=inputs, overwrite=self.overwrite)
 
 
 def publish(

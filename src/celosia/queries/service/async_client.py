@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self, Unpack
+from typing import TYPE_CHECKING, Any, ClassVar, Self, Unpack
 
 from celosia.queries.request import QueryOptions, QueryRequest
-from celosia.queries.service.client import PATIENCE, ServiceAddress, parsing, sending
+from celosia.queries.service.connection import ServiceConnection, parsing, sending
 from celosia.queries.service.envelope import read_data
-from celosia.queries.service.errors import missing_extra
 from celosia.queries.service.remote import RemotePlan, parse_answer
 
 if TYPE_CHECKING:
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
     from celosia.queries.answer import QueryAnswer
 
 
-class AsyncClient:
+class AsyncClient(ServiceConnection):
     """`Client` with methods to await; an asynchronous context manager.
 
     Args:
@@ -29,20 +28,8 @@ class AsyncClient:
         InputError: CEL-Q170 the extra is missing; CEL-Q188 others could read along.
     """
 
-    def __init__(
-        self, url: str, token: str, *, http: httpx.AsyncClient | None = None, plain: bool = False
-    ) -> None:
-        try:
-            import httpx
-        except ImportError as error:
-            raise missing_extra(error.name) from None
-        self._address = ServiceAddress(url, token, plain=plain)
-        self._is_own = http is None
-        # No redirects: a token goes to the address that was given, and nowhere else.
-        self._http = http or httpx.AsyncClient(timeout=PATIENCE, follow_redirects=False)
-
-    def __repr__(self) -> str:
-        return f"AsyncClient({self._address.url!r})"
+    kind: ClassVar[str] = "AsyncClient"
+    _http: httpx.AsyncClient
 
     async def ask(self, request: QueryRequest) -> QueryAnswer:
         """Answer a request, as `Client.ask`."""

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Self, Unpack
-from urllib.parse import quote, urlsplit
+from typing import TYPE_CHECKING, Any, ClassVar, Self, Unpack
+from urllib.parse import quote
 
-from celosia.core.errors import EngineError, InputError
 from celosia.queries.request import QueryOptions, QueryRequest
-from celosia.queries.service.app import is_this_machine
+from celosia.queries.service.connection import ServiceConnection, parsing, sending
 from celosia.queries.service.envelope import read_data
-from celosia.queries.service.errors import missing_extra
 from celosia.queries.service.remote import RemoteLedger, RemotePlan, parse_answer
 
 if TYPE_CHECKING:
@@ -20,11 +16,8 @@ if TYPE_CHECKING:
 
     from celosia.queries.answer import QueryAnswer
 
-PATIENCE = 1000.0
-"""Seconds to wait for an answer: more than the time that a service keeps a question at most."""
 
-
-class Client:
+class Client(ServiceConnection):
     """A vault elsewhere; a context manager. Errors are those that the vault raises there.
 
     Args:
@@ -37,20 +30,8 @@ class Client:
         InputError: CEL-Q170 the extra is missing; CEL-Q188 others could read along.
     """
 
-    def __init__(
-        self, url: str, token: str, *, http: httpx.Client | None = None, plain: bool = False
-    ) -> None:
-        try:
-            import httpx
-        except ImportError as error:
-            raise missing_extra(error.name) from None
-        self._address = ServiceAddress(url, token, plain=plain)
-        self._is_own = http is None
-        # No redirects: a token goes to the address that was given, and nowhere else.
-        self._http = http or httpx.Client(timeout=PATIENCE, follow_redirects=False)
-
-    def __repr__(self) -> str:
-        return f"Client({self._address.url!r})"
+    kind: ClassVar[str] = "Client"
+    _http: httpx.Client
 
     def ask(self, request: QueryRequest) -> QueryAnswer:
         """Answer a request; who asks is known by the token.
@@ -142,41 +123,3 @@ class Client:
             )
         with parsing():
             return read_data(response.json())
-
-
-class ServiceAddress:
-    """Where a service is, and what shows it who asks.
-
-    Raises:
-        InputError: CEL-Q188 others could read along.
-    """
-
-    def __init__(self, url: str, token: str, *, plain: bool) -> None:
-        parts = urlsplit(url)
-        safe = parts.scheme == "https" or plain or is_this_machine(parts.hostname or "")
-        if parts.scheme not in {"http", "https"} or not parts.hostname or not safe:
-            raise InputError("CEL-Q188.no_https")
-        self.url = url.rstrip("/")
-        self.headers = {"Authorization": f"Bearer {token}"}
-
-
-@contextmanager
-def sending() -> Iterator[None]:
-    """Tell what may go wrong on the way to a service."""
-    import httpx  # loaded already, by the client
-
-    try:
-        yield
-    except ValueError:  # NaN and infinity are no JSON
-        raise InputError("CEL-Q175.not_sendable") from None
-    except (httpx.HTTPError, httpx.InvalidURL):
-        raise EngineError("CEL-Q186.unreachable") from None
-
-
-@contextmanager
-def parsing() -> Iterator[None]:
-    """Tell that what came back is no reply of a service."""
-    try:
-        yield
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise EngineError("CEL-Q186.other_service") from None

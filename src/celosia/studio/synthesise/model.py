@@ -54,7 +54,7 @@ def method_parameters(
         return found
     domains: dict[str, Any] = {}
     bounds: dict[str, Any] = {}
-    for name in choice["columns"]:
+    for name in declared_columns(choice):
         declaration = declared.get(name, {})
         if declaration.get("bounds"):
             bounds[name] = list(declaration["bounds"])
@@ -67,6 +67,17 @@ def method_parameters(
     if bounds:
         found["bounds"] = bounds
     return found
+
+
+def declared_columns(choice: Mapping[str, Any]) -> list[str]:
+    """The columns that must be declared: not the weight, nor those whose domains are to be found.
+
+    >>> declared_columns({"columns": ["age", "w"], "parameters": {"weight": "w", "discover": None}})
+    ['age']
+    """
+    parameters = choice["parameters"]
+    known = {parameters.get("weight"), *(parameters.get("discover") or {})}
+    return [name for name in choice["columns"] if name not in known]
 
 
 def left_out(columns: Sequence[Mapping[str, Any]], choice: Mapping[str, Any]) -> list[str]:

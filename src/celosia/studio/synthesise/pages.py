@@ -154,7 +154,7 @@ def _declared(workbench: MaskWorkbench, choice: Mapping[str, Any], draw: Any) ->
 
         with ui.element("div").classes("celosia-parameters q-mt-sm"):
             for each in workbench.columns:
-                if each["name"] in choice["columns"]:
+                if each["name"] in model.declared_columns(choice):
                     _declaration(each, state.get(each["name"], {}), put)
 
 

@@ -264,10 +264,27 @@ def read_for_methods(
         types: what certain columns must hold, by a schema.
         reading: how else to read it, as for `frames.read`.
     """
+    return read_declared(path, _declared(methods), types=types, **reading)
+
+
+def read_declared(
+    path: str | Path,
+    declared: Mapping[str, tuple[Any, ...]],
+    *,
+    types: Mapping[str, frames.ColumnType] | None = None,
+    **reading: Any,
+) -> pl.DataFrame:
+    """The table in a file, with columns read as their declared values or bounds are.
+
+    Args:
+        path: the file.
+        declared: by column; no cell decides what these hold, see `read_for_methods`.
+        types: what certain other columns must hold.
+        reading: how else to read it, as for `frames.read`.
+    """
     wanted: dict[str, frames.ColumnType] = dict(types or {})
     if frames.source_format_of(path) not in ("csv", "tsv"):
         return frames.read(path, types=wanted, **reading)
-    declared = _declared(methods)
     texts: dict[str, frames.ColumnType] = dict.fromkeys(declared, "string")
     frame = frames.read(path, types=wanted | texts, **reading)
     dialect = {key: reading[key] for key in DIALECT if key in reading}

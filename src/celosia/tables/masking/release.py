@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -13,6 +13,7 @@ from celosia.core.release import Release
 from celosia.core.report import Document
 from celosia.tables.masking import report
 from celosia.tables.masking.account import Account
+from celosia.tables.masking.recipe import METHODS
 from celosia.tables.masking.report import FACT_NAMES
 from celosia.tables.release import TEXT, EngineOutput, FrameRelease
 from celosia.tables.released_table import ReleasedTable
@@ -61,6 +62,16 @@ class MaskingRelease(Release):
     """What of it may be published beside the table."""
 
     @property
+    def is_private(self) -> bool:
+        """Whether a step is differentially private, so that nothing exact may be told beside it."""
+        known = (METHODS.get(step.method) for step in self.steps)
+        return any(method is not None and method.neighbours is not None for method in known)
+
+    def without_account(self) -> Self:
+        """The release without what was measured against the original."""
+        return replace(self, account=Account(risk=None, risk_before=None, compared=None))
+
+    @property
     @abstractmethod
     def height(self) -> int:
         """How many rows are released."""
@@ -77,11 +88,12 @@ class MaskingRelease(Release):
             [(step.method, step.columns, step.facts) for step in self.steps],
             self.account,
             rows=self.height,
+            is_private=self.is_private,
         )
 
     def __str__(self) -> str:
         promise, compared = self.guarantee.promise, self.account.compared
-        if compared is None:
+        if compared is None or self.is_private:
             return say("masking.report.line", promise=promise, records=self.height)
         return say(
             "masking.report.line_compared",

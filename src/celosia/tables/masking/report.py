@@ -33,10 +33,12 @@ FACT_NAMES = {
     "columns": "masking.fact.columns",
     "cost": "masking.fact.cost",
     "cost_of_greedy": "masking.fact.cost_of_greedy",
+    "delta for domains": "masking.fact.delta_for_domains",
     "deviation of a mean": "masking.fact.deviation_of_a_mean",
     "deviation of counts": "masking.fact.deviation_of_counts",
     "deviation of one-way counts": "masking.fact.deviation_of_one_way_counts",
     "emptied_cells": "masking.fact.emptied_cells",
+    "epsilon for domains": "masking.fact.epsilon_for_domains",
     "estimated_counts": "masking.fact.estimated_counts",
     "exchanged": "masking.fact.exchanged",
     "explained_by_given": "masking.fact.explained_by_given",
@@ -63,6 +65,7 @@ FACT_NAMES = {
     "pairs": "masking.fact.pairs",
     "parents": "masking.fact.parents",
     "patterns_of_empty_cells": "masking.fact.patterns_of_empty_cells",
+    "population": "masking.fact.population",
     "proved_minimal": "masking.fact.proved_minimal",
     "rare_before": "masking.fact.rare_before",
     "reading": "masking.fact.reading",
@@ -95,16 +98,20 @@ def document(
     account: Account,
     *,
     rows: int,
+    is_private: bool = False,
 ) -> Document:
-    """The whole report, as blocks."""
+    """The whole report; beside a private table what is exact has a heading of its own."""
     blocks: list[Block] = []
     if guarantee.simulation:
         blocks.append(Notice(str(guarantee), tone="simulation"))
     blocks += [Notice(warning, tone="warning") for warning in warnings]
-    if account.compared is not None:
+    if account.compared is not None and not is_private:
         blocks.append(Notice(PRIVATE, tone="warning"))
     blocks += promise_blocks(guarantee)
     blocks += _steps(steps)
+    if is_private and account.compared is not None:
+        blocks.append(Heading(say("masking.report.curator_heading")))
+        blocks.append(Notice(say("cli.mask.for_curator"), tone="warning"))
     blocks += _classes(account)
     if isinstance(account.compared, MaskedAccount):
         blocks += masked_blocks(account.compared)

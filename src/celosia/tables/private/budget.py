@@ -49,11 +49,14 @@ class TableBudget:
         """What is divided: epsilon, or the rho within epsilon and delta."""
         return check_epsilon(self.epsilon) if self.is_pure else _rho(self.epsilon, self.delta)
 
-    def count_noise(self, share: Fraction) -> Geometric | GaussianCounts:
-        """Noise for disjoint counts: one row more or less moves one of them by 1."""
+    def count_noise(self, share: Fraction, sensitivity: int = 1) -> Geometric | GaussianCounts:
+        """Noise for counts that one privacy unit moves by `sensitivity` in sum.
+
+        The length of such a move is at most its sum, so that Gaussian noise is enough as well.
+        """
         if self.is_pure:
-            return Geometric(epsilon=round_down(self.total * share))
-        return GaussianCounts(rho=round_down(self.total * share))
+            return Geometric(epsilon=round_down(self.total * share), sensitivity=sensitivity)
+        return GaussianCounts(rho=round_down(self.total * share), sensitivity=sensitivity)
 
     def selection(self, share: Fraction, *, sensitivity: int) -> Exponential:
         """One choice by scores that one row more or less moves by at most `sensitivity` each.

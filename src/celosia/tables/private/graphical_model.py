@@ -70,13 +70,18 @@ class Clique:
     """The columns that it has in common with its parent, and so with all cliques beyond."""
 
 
-def junction_tree(sizes: Sequence[int], sets: Iterable[Axes]) -> tuple[Clique, ...]:
+def junction_tree(
+    sizes: Sequence[int], sets: Iterable[Axes], root: Axes = ()
+) -> tuple[Clique, ...]:
     """The cliques as a tree, parents first: a column is in the cliques of one connected part.
+
+    The columns of `root` are a set of their own, and the first clique has all of them.
 
     A tree of cliques whose separators have as many columns as can be has this property (Jensen &
     Jensen 1994). Parts of the table without connection hang together by an empty separator.
     """
-    cliques = cliques_of(sizes, sets)
+    cliques = cliques_of(sizes, [*sets, root] if root else sets)
+    cliques.sort(key=lambda clique: not {*root} <= {*clique})  # those that have it come first
     tree, left = [Clique(cliques[0], -1, ())], set(range(1, len(cliques)))
     while left:
         best: tuple[int, int, int] = max(
@@ -199,16 +204,29 @@ class GraphicalModel:
             found.append(belief * _spread(_inverse(shared), clique.separator, clique.axes))
         return found
 
-    def draw(self, count: int, rng: Source) -> list[Codes]:
-        """Codes of new rows: those of the root first, then each clique given its separator."""
-        drawn = [np.zeros(count, dtype=np.int64) for _ in self.sizes]
+    def draw(
+        self, count: int, rng: Source, known: Mapping[int, Codes] | None = None
+    ) -> list[Codes]:
+        """Codes of new rows: those of the root first, then each clique given its separator.
+
+        Args:
+            count: how many.
+            rng: where they are drawn from.
+            known: the codes of some columns of the root, which the others are drawn given.
+        """
+        given = {} if known is None else known
+        assert {*given} <= {*self.tree[0].axes}, "rows are drawn from the root on"
+        drawn = [
+            given.get(axis, np.zeros(count, dtype=np.int64)) for axis in range(len(self.sizes))
+        ]
         for clique, belief in zip(self.tree, self.beliefs, strict=True):
-            new = tuple(axis for axis in clique.axes if axis not in clique.separator)
-            order = [clique.axes.index(axis) for axis in (*clique.separator, *new)]
-            shape = tuple(self.sizes[axis] for axis in clique.separator)
+            fixed = clique.separator if clique.parent >= 0 else tuple(sorted(given))
+            new = tuple(axis for axis in clique.axes if axis not in fixed)
+            order = [clique.axes.index(axis) for axis in (*fixed, *new)]
+            shape = tuple(self.sizes[axis] for axis in fixed)
             table = belief.transpose(order).reshape(prod(shape), -1)
             cases = np.zeros(count, dtype=np.int64)
-            for axis in clique.separator:
+            for axis in fixed:
                 cases = cases * self.sizes[axis] + drawn[axis]
             # Only the cases that were drawn are looked at, as many as there are rows at most.
             occur, places = np.unique(cases, return_inverse=True)
@@ -308,7 +326,13 @@ CLOSE = 1e-9
 """Of the loss: a step that takes off less is the last."""
 
 
-def fit(model: GraphicalModel, measured: Mapping[Axes, Measured], *, steps: int) -> GraphicalModel:
+def fit(
+    model: GraphicalModel,
+    measured: Mapping[Axes, Measured],
+    *,
+    steps: int,
+    together: Axes = (),
+) -> GraphicalModel:
     """The model whose marginals are nearest to the measured ones, by mirror descent.
 
     The loss is the sum of squared distances, each weighted by the precision of its noise. A step
@@ -319,6 +343,7 @@ def fit(model: GraphicalModel, measured: Mapping[Axes, Measured], *, steps: int)
         model: where to begin.
         measured: the noisy marginals.
         steps: how many are tried at most.
+        together: columns that the root of the tree must have.
 
     Reference: Beck & Teboulle 2003; McKenna, Sheldon & Miklau 2019, Alg. 1.
     """
@@ -326,7 +351,8 @@ def fit(model: GraphicalModel, measured: Mapping[Axes, Measured], *, steps: int)
         axes: model.potentials.get(axes, np.zeros_like(each.counts))
         for axes, each in measured.items()
     }
-    best = GraphicalModel.of(model.sizes, model.total, start)
+    tree = junction_tree(model.sizes, start, together)
+    best = GraphicalModel.of(model.sizes, model.total, start, tree)
     loss, slopes = _loss(best, measured)
     length = 2.0 / (model.total * sum(float(each.precision.max()) for each in measured.values()))
     for _ in range(steps):

@@ -29,16 +29,13 @@ from celosia.tables.private.method import (
     PrivateMethod,
     check_astray,
 )
+from celosia.tables.private.row_counts import MOST_EXPECTED, STEPS, RowCounts
 from celosia.tables.synthesis.checks import MOST_ROWS, NEW_ROWS, check_whole_table
 
 Codes = NDArray[np.int64]
 Numbers = NDArray[np.float64]
 Pair = tuple[int, int]
 
-STEPS = 2**10
-"""Steps of a score for one row: expected counts are rounded to as many parts of a row."""
-MOST_EXPECTED = 2.0**32
-"""Rows that are expected at most; with STEPS and fewer than 2^31 rows, scores stay below 2^50."""
 SELECTION_SHARE = Fraction(1, 10)
 """The share of the budget for choosing pairs: to measure them well matters more."""
 RARE = 3.0
@@ -132,15 +129,6 @@ def total_of(marginals: Sequence[Numbers]) -> float:
     return max(float((weights * sums).sum() / weights.sum()), 0.0)
 
 
-def score(counts: Codes, expected: Numbers) -> int:
-    """How far exact counts are from expected ones, in whole steps: one row moves it by STEPS.
-
-    |STEPS (c + 1) - e| and |STEPS c - e| differ by at most STEPS, and one count moves by 1.
-    """
-    goal = np.rint(np.minimum(expected, MOST_EXPECTED) * STEPS).astype(np.int64)
-    return int(np.abs(counts * STEPS - goal).sum())
-
-
 def select_pairs(
     codes: Sequence[Codes],
     singles: Sequence[Numbers],
@@ -166,7 +154,7 @@ def select_pairs(
     scores = {}
     for pair in pairs:
         expected = np.outer(fitted[pair[0]], fitted[pair[1]]) / max(total, 1.0)
-        scores[pair] = score(pair_counts(codes, pair, expected.shape), expected)
+        scores[pair] = RowCounts().score(pair_counts(codes, pair, expected.shape), expected)
     chosen: list[Pair] = []
     parts = list(range(plan.columns))
     while len(chosen) < plan.columns - 1:
