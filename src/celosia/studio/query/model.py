@@ -328,6 +328,7 @@ def account(work: Work) -> dict[str, Any]:
             "records": records,
             "remaining": _epsilon(left),
             "remaining_delta": _delta(left),
+            "total": left_after[0],
             "unit": unit,
             "left_after": left_after,
             "left_as": left.as_dict() if left.promise is not None else None,
