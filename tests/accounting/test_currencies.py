@@ -17,7 +17,7 @@ from celosia.accounting.losses import ApproximateLoss, ComposedLoss, PureLoss
 from celosia.accounting.noise_losses import GaussianLoss, LaplaceLoss, laplace_rho
 from celosia.core.errors import InputError
 
-CURVE = [(2, Fraction(1, 2)), (8, 2), (32, 8)]
+CURVE = [(2, Fraction(1, 2)), (8, Fraction(2)), (32, Fraction(8))]
 scales = st.fractions(Fraction(1, 4), 100, max_denominator=50)
 shifts = st.integers(1, 60)
 

@@ -67,7 +67,9 @@ class Metrics:
 
 def _amounts(price: Price) -> Samples:
     known = {name: amount for name, amount in price.amounts.items() if amount is not None}
-    samples = {(("kind", name),): float(amount) for name, amount in known.items()}
+    samples: dict[Labels, float] = {
+        (("kind", name),): float(amount) for name, amount in known.items()
+    }
     if price.promise is not None:
         samples[("kind", "as_epsilon"),] = price.promise[0]
     return samples
