@@ -30,7 +30,7 @@ def test_noise_is_charged_by_its_rho_until_the_budget_is_spent(place: str) -> No
         assert 0 <= (ledger.spent["rho"] or 0) - spent < Fraction(1, 10**30)
         assert ledger.remaining.promise is not None
         with pytest.raises(BudgetExceeded) as refused:
-            ledger.reserve(asking("all", 1, loss=PureLoss(1)))
+            ledger.reserve(asking("all", 1, loss=PureLoss(Fraction(1))))
         assert refused.value.code == "CEL-Q110"
         assert len(ledger.history()) == 2
     with opened(place, **IN_RHO) as again:
@@ -109,7 +109,7 @@ def test_a_curve_is_kept_in_the_ledger(tmp_path: Path) -> None:
     with opened(place, **terms) as ledger:
         assert float(ledger.spent["order 2"] or 0) == pytest.approx(NOISE.renyi(2.0), rel=1e-6)
         with pytest.raises(BudgetExceeded):
-            ledger.reserve(asking("two", 1, loss=PureLoss(1)))
+            ledger.reserve(asking("two", 1, loss=PureLoss(Fraction(1))))
 
 
 def test_limits_of_analysts_are_in_the_currency_of_the_budget(tmp_path: Path) -> None:
@@ -131,7 +131,7 @@ def test_private_releases_can_be_charged_to_a_rho(tmp_path: Path) -> None:
     with begun as budget:
         budget.spend(GaussianLoss(Fraction(50), 1), label="mean age")
         assert budget.spent["rho"] == Fraction(1, 100)
-        assert not budget.can_afford(PureLoss(1))
+        assert not budget.can_afford(PureLoss(Fraction(1)))
     with LedgerBudget.open(place) as budget:
         assert budget.remaining["rho"] == Fraction(9, 100)
         assert "rho" in str(budget)
