@@ -108,7 +108,7 @@ def serve(
             certificate=certificate,
             key=key,
             plain=plain,
-            ready=lambda: [console.note(line) for line in serving],
+            ready=lambda: console.note("\n".join(serving)),
         )
     except InputError as error:
         raise _as_command_error(error, policy) from None

@@ -160,13 +160,8 @@ def test_anybody_may_ask_whether_the_server_runs(server: Server) -> None:
 def test_policies_with_one_audience_are_not_served_together(server: Server, tmp_path: Path) -> None:
     def parts(name: str) -> Any:
         made = server.parts[name]
-        return _Parts(
-            policy=name,
-            ledger=None,
-            tokens=made["store"],
-            audit=None,
-            oidc=made["oidc"],  # type: ignore[arg-type]
-        )
+        facts: dict[str, Any] = {"policy": name, "ledger": None, "audit": None}
+        return _Parts(**facts, tokens=made["store"], oidc=made["oidc"])
 
     check_apart({name: parts(name) for name in NAMES})
     with pytest.raises(InputError) as refused:
