@@ -8,7 +8,8 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from tests.queries.policy.test_reader import SHOP, codes
+from tests.queries.policy.policies import SHOP
+from tests.queries.policy.test_reader import codes
 from tests.queries.vaults import BY_ROW, POLICY, capped, exact, opened, shop
 
 from celosia.accounting.currencies import spending_of
@@ -99,15 +100,16 @@ def test_gaussian_noise_keeps_its_epsilon_and_delta(policy: Policy, relation: Re
     (step,) = plan.steps
     laplace = make_plan(QueryRequest(BY_TOWN, epsilon=1), replace(policy, relation=relation))
     assert step.shifts == laplace.steps[0].shifts  # type: ignore[attr-defined]
-    rho = sum(
+    terms = (
         Fraction(shift**2) / (2 * law.parameter)
         for shift, law in zip(step.shifts, step.laws, strict=True)  # type: ignore[attr-defined]
     )
+    rho = sum(terms, Fraction(0))
     # All that the noise of both columns costs keeps the promise, and hardly less of it is taken.
     assert ConcentratedLoss(rho).epsilon(1e-6) <= 1
     assert ConcentratedLoss(rho).epsilon(1e-6) > 0.999
     assert plan.loss == ComposedLoss(tuple(step.losses(4) or ()))
-    assert (plan.epsilon, plan.delta) == (1, Fraction(1, 10**6))
+    assert (plan.epsilon, plan.delta) == (Fraction(1), Fraction(1, 10**6))
     single = make_plan(replace(asked, query=COUNT), replace(CAPPED, relation=relation))
     (loss,) = single.loss.parts  # type: ignore[union-attr]
     assert isinstance(loss, GaussianLoss)

@@ -58,7 +58,7 @@ def test_the_margin_is_not_wider_than_it_must_be() -> None:
 
 def test_half_of_epsilon_is_for_the_ends() -> None:
     step = planned(epsilon=2)
-    assert (step.point_share, step.end_share) == (1, Fraction(1, 2))
+    assert (step.point_share, step.end_share) == (Fraction(1), Fraction(1, 2))
     assert step.losses(1) == tuple(
         BoundedRangeLoss(each) for each in (Fraction(1), Fraction(1, 2), Fraction(1, 2))
     )

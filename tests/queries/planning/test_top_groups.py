@@ -37,7 +37,8 @@ WIDE = (
 
 
 def planned(query: str, policy: Policy = CAPPED, **changes: Any) -> TopStep:
-    request = QueryRequest(query, **({"epsilon": 1, "method": "top-k"} | changes))
+    given: dict[str, Any] = {"epsilon": 1, "method": "top-k"} | changes
+    request = QueryRequest(query, **given)
     (step,) = make_plan(request, policy).steps
     assert isinstance(step, TopStep)
     return step

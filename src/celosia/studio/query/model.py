@@ -380,8 +380,8 @@ def _left_after(view: LedgerView, entries: list[int]) -> tuple[str, list[float]]
     spent = dict.fromkeys(limits, Fraction(0))
     found = []
     for charge in (None, *map(view.price_of, entries)):
-        for name in spent if charge is not None else ():
-            spent[name] += charge[name] or 0
+        if charge is not None:
+            spent = {name: spent[name] + (charge[name] or 0) for name in spent}
         if unit == "epsilon":
             found.append(round(float(limits["epsilon"] - spent["epsilon"]), 6))
         else:
