@@ -39,10 +39,22 @@ def raised(value: float) -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spending:
-    """An amount of a budget: an epsilon, and a delta, the chance that the promise fails."""
+    """An amount of a budget: an epsilon, and a delta, the chance that the promise fails.
+
+    Or the amount is a rho of zero-concentrated differential privacy, or a Renyi curve. Then epsilon
+    is what that amounts to at the delta, see `currencies.spending_of`.
+    """
 
     epsilon: Fraction
     delta: Fraction = Fraction(0)
+    rho: Fraction | None = None
+    curve: tuple[tuple[Fraction, Fraction], ...] = ()
+    """The most Renyi divergence of some orders, the least order first."""
+
+    @property
+    def currency(self) -> str:
+        """In what charges are added up: `epsilon`, `rho` or `renyi`."""
+        return "rho" if self.rho is not None else "renyi" if self.curve else "epsilon"
 
 
 WORD = "privacy loss"

@@ -15,20 +15,29 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import log, log1p, sqrt
 from typing import Any, ClassVar
 
 import numpy as np
 
-from celosia.accounting.amounts import below, delta_amount, epsilon_amount, share_amount
+from celosia.accounting.amounts import (
+    below,
+    delta_amount,
+    epsilon_amount,
+    raised,
+    round_up,
+    share_amount,
+)
 from celosia.accounting.losses import ApproximateLoss, BoundedRangeLoss, Loss, PureLoss, parts_of
 from celosia.accounting.noise_losses import (
     ConcentratedLoss,
     GaussianLoss,
     LaplaceLoss,
     concentrated_curve,
+    concentrated_epsilon,
+    laplace_rho,
 )
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.messages import Language, Message, did_you_mean
@@ -48,6 +57,8 @@ class Price(PlainValues):
     """
 
     amounts: Mapping[str, Fraction | None]
+    promise: tuple[float, float] | None = field(default=None, compare=False)
+    """The (epsilon, delta) that amounts of another currency give, where that is told."""
 
     def __getitem__(self, currency: str) -> Fraction | None:
         return self.amounts[currency]
@@ -65,13 +76,21 @@ class Price(PlainValues):
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON; None for what cannot be paid."""
-        return {
+        facts = {
             name: None if amount is None else float(amount) for name, amount in self.amounts.items()
         }
+        if self.promise is not None:
+            facts["as_epsilon"], facts["at_delta"] = self.promise
+        return facts
 
     def render(self, into: Language | None = None) -> str:
         """The amounts as a text in a language, the current one where none is named."""
-        return ", ".join(self._amount(name).render(into) for name in self.amounts)
+        text = ", ".join(self._amount(name).render(into) for name in self.amounts)
+        if self.promise is None:
+            return text
+        epsilon, delta = self.promise
+        told = Message("accounting.price.promise", amounts=text, epsilon=epsilon, delta=delta)
+        return told.render(into)
 
     def _amount(self, currency: str) -> Message:
         amount = self[currency]
@@ -107,11 +126,11 @@ def exact_rho(loss: Loss) -> Fraction | None:
     return stated if found is None else found if stated is None else min(found, stated)
 
 
-# Pure epsilon: Bun & Steinke 2016, Prop. 1.4. Bounded range: Cesar & Rogers 2021. Discrete
-# Gaussian noise: Canonne, Kamath & Steinke 2020, Thm 4.
+# Pure epsilon: Bun & Steinke 2016, Prop. 1.4. Laplace noise: `laplace_rho`. Bounded range:
+# Cesar & Rogers 2021. Discrete Gaussian noise: Canonne, Kamath & Steinke 2020, Thm 4.
 _RHO: dict[type, Callable[[Any], Fraction]] = {
     PureLoss: lambda loss: loss.value**2 / 2,
-    LaplaceLoss: lambda loss: (loss.shift / loss.scale) ** 2 / 2,
+    LaplaceLoss: lambda loss: laplace_rho(loss.scale, loss.shift),
     BoundedRangeLoss: lambda loss: loss.value**2 / 8,
     ConcentratedLoss: lambda loss: loss.value,
     GaussianLoss: lambda loss: loss.shift**2 / (2 * loss.variance),
@@ -178,6 +197,17 @@ class Filter(ABC):
         amount = total[name]
         return amount is not None and amount <= self.limits[name]
 
+    def converted(self, amounts: Price) -> tuple[float, float] | None:
+        """The (epsilon, delta) that amounts of its currency give; None where they are told as such.
+
+        The delta is the declared one, and the epsilon is rounded up.
+        """
+        return None
+
+    def told(self, amounts: Price) -> Price:
+        """The same amounts, with the epsilon and the delta that they give."""
+        return replace(amounts, promise=self.converted(amounts))
+
     def as_dict(self) -> dict[str, Any]:
         return {"filter": self.name, "limits": {k: float(v) for k, v in self.limits.items()}}
 
@@ -226,10 +256,21 @@ class ConcentratedFilter(Filter):
     rho: Fraction
     own: Fraction
     """How much of delta may be spent by releases that have a delta themselves."""
+    slack: Fraction = Fraction(0)
+    """The delta at which a rho is told as an epsilon; 0 for a promise of rho alone."""
 
     @property
     def why(self) -> Message:
         return Message("accounting.filter.concentrated")
+
+    def converted(self, amounts: Price) -> tuple[float, float] | None:
+        """The epsilon at the slack and all of delta that is set aside."""
+        rho = amounts[RHO]
+        if not self.slack or rho is None:
+            return None
+        failure = float(below(float(self.slack)))
+        epsilon = concentrated_epsilon(round_up(rho), failure) if rho else 0.0
+        return raised(epsilon), round_up(self.slack + self.own)
 
     @property
     def limits(self) -> Mapping[str, Fraction]:
@@ -339,6 +380,64 @@ class RenyiFilter(Filter):
     def admits(self, total: Price) -> bool:
         """Whether one of the orders is still within its limit."""
         return any(self._within(total, name) for name in self.limits)
+
+
+@dataclass(frozen=True, slots=True)
+class RenyiCurveFilter(Filter):
+    """Renyi divergences of declared orders add up, and none may exceed its own limit.
+
+    Each order by itself is a filter (Feldman & Zrnic 2021), and what is promised is all of them at
+    once: a curve. So an epsilon follows by the best of the orders, at the whole of the slack. An
+    (epsilon, delta)-private release is, but for an event of chance delta, a pure one (Kairouz, Oh &
+    Viswanath 2015); its delta is paid from what is set aside.
+    """
+
+    name = "renyi"
+
+    bounds: tuple[tuple[Fraction, Fraction], ...]
+    own: Fraction
+    slack: Fraction
+
+    @property
+    def why(self) -> Message:
+        return Message("accounting.filter.renyi_curve")
+
+    @property
+    def limits(self) -> Mapping[str, Fraction]:
+        """The most of each order, and what is set aside of delta."""
+        return {_order(order): bound for order, bound in self.bounds} | {DELTA: self.own}
+
+    def price_of_loss(self, loss: Loss, delta: Fraction | None) -> Price:
+        """Its Renyi divergence of each order, and its delta."""
+        failure, inner = Fraction(0), loss
+        if isinstance(loss, ApproximateLoss) or not loss.finite:
+            epsilon, failure = epsilon_delta_of(loss, delta)
+            inner = PureLoss(epsilon)
+        found = {_order(order): _divergence(inner, order) for order, _ in self.bounds}
+        return Price(found | {DELTA: failure})
+
+    def converted(self, amounts: Price) -> tuple[float, float] | None:
+        """The epsilon of the best order at the slack, and all of delta that is set aside."""
+        failure, found = float(below(float(self.slack))), []
+        for order, _ in self.bounds:
+            amount, a = amounts[_order(order)], float(order)
+            if amount is not None:
+                # Canonne, Kamath & Steinke 2020, Prop. 12.
+                cost = round_up(amount) + log1p(-1 / a) - (log(failure) + log(a)) / (a - 1)
+                found.append(max(0.0, cost))
+        return (raised(min(found)), round_up(self.slack + self.own)) if found else None
+
+
+def _order(order: Fraction) -> str:
+    return f"order {float(order):g}"
+
+
+def _divergence(loss: Loss, order: Fraction) -> Fraction | None:
+    """An upper bound of the Renyi divergence of a loss; exact where that is simple."""
+    rho = exact_rho(loss)
+    plain = None if rho is None else order * rho
+    found = exact(raised(loss.renyi(float(order))))
+    return plain if found is None else found if plain is None else min(found, plain)
 
 
 def advanced_limit(epsilon: Fraction, slack: Fraction) -> Fraction:

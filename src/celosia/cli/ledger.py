@@ -1,4 +1,4 @@
-"""`celosia ledger`: the charges of a data set; only `new` and `declare` write."""
+"""`celosia ledger`: the charges of a data set; only `new`, `convert` and `declare` write."""
 
 from __future__ import annotations
 
@@ -37,6 +37,8 @@ app = typer.Typer(
     `celosia ledger incidents policy.toml`  (for the curator only)
 
     `celosia ledger new policy.toml --after-loss`  (where a ledger was lost)
+
+    `celosia ledger convert policy.toml`  (where its budget is in another currency now)
 
     `celosia ledger declare city.ledger --epsilon 3`  (for private releases without a policy)
     """,
@@ -280,6 +282,51 @@ def new(
 
 
 @app.command()
+def convert(
+    policy: Annotated[
+        Path, typer.Argument(metavar="POLICY", help="The policy file.", show_default=False)
+    ],
+    outputs: JsonOutputs,
+    ledger: options.LedgerPlace = None,
+) -> None:
+    """Keep a ledger in the currency that its policy declares now: epsilon, rho or renyi.
+
+    Every charge so far stays and counts in the new currency, by the loss that was recorded with it.
+    The change is an entry of the ledger. A budget that is spent by then allows nothing more.
+
+    **Example**
+
+    `celosia ledger convert policy.toml`
+    """
+    from celosia.accounting.ledger import Ledger
+    from celosia.queries import load_policy
+    from celosia.queries.sessions import make_ledger_opener
+
+    with console.noted_warnings(of_policy=True):
+        declared = load_policy(policy)
+    place = ledger_path(policy) if ledger is None else resolve_address(ledger)
+    standing = Ledger.open_view(place)
+    if standing is None:
+        raise _no_ledger()
+    with standing:
+        old, spent = standing.terms.total.currency, standing.spent
+    new = declared.budget.currency
+    if old == new:
+        raise InputError("CEL-Q308", currency=new)
+    with make_ledger_opener(declared, place, convert=True)() as converted:
+        head, now, left = converted.head, converted.spent, converted.remaining
+    if outputs.as_json:
+        facts = {"ledger": str(place), "head": str(head), "from": old, "to": new}
+        before = {"spent_before": spent.as_dict()}
+        console.show_json(facts | before | {"spent": now.as_dict(), "remaining": left.as_dict()})
+        return
+    console.note(say("cli.ledger.convert_promise"))
+    console.show(say("cli.ledger.head", head=head))
+    lines = {"old": old, "new": new, "spent": spent, "now": now, "left": left}
+    console.show(say("cli.ledger.converted", name=declared.name, **lines), strong=True)
+
+
+@app.command()
 def declare(
     place: Annotated[
         str,
@@ -289,9 +336,14 @@ def declare(
             show_default=False,
         ),
     ],
-    epsilon: Annotated[float, options.EPSILON, "The most that all releases may cost together."],
     outputs: JsonOutputs,
-    delta: Annotated[float, "The same for delta."] = 0.0,
+    epsilon: Annotated[
+        float | None, options.EPSILON, "The most that all releases may cost together."
+    ] = None,
+    rho: Annotated[
+        float | None, "Instead: the most in rho of zero-concentrated differential privacy."
+    ] = None,
+    delta: Annotated[float, "The same for delta; with --rho, at half of it epsilon is told."] = 0.0,
     unit: Annotated[
         str, "Whom it protects: person, row, edge, 'vertex with its edges'."
     ] = "person",
@@ -307,6 +359,8 @@ def declare(
 
     `celosia ledger declare city.ledger --epsilon 3`
 
+    `celosia ledger declare city.ledger --rho 0.5 --delta 1e-6`
+
     `celosia ledger declare friends.ledger --epsilon 2 --delta 1e-6 --unit edge`
     """
     from celosia.accounting.ledger import LedgerBudget
@@ -317,6 +371,7 @@ def declare(
         dataset=dataset or Path(place).stem,
         epsilon=epsilon,
         delta=delta,
+        rho=rho,
         unit=unit,
         rule=rule,
     ) as budget:

@@ -505,7 +505,14 @@ def _amount(amount: Spending) -> str:
     from celosia.accounting.amounts import format_amount
 
     delta = f", delta {format_amount(amount.delta)}" if amount.delta else ""
-    return f"epsilon {format_amount(amount.epsilon)}{delta}"
+    if amount.currency == "epsilon":
+        return f"epsilon {format_amount(amount.epsilon)}{delta}"
+    orders = [
+        f"order {format_amount(order)}: {format_amount(most)}" for order, most in amount.curve
+    ]
+    own = "rho " + format_amount(amount.rho) if amount.rho is not None else ", ".join(orders)
+    told = say("cli.policy.as_epsilon", epsilon=float(amount.epsilon), delta=float(amount.delta))
+    return f"{own}{delta} ({told})"
 
 
 def _describe_column(table: Any, column: Any) -> Iterator[str]:

@@ -71,12 +71,18 @@ def query(
     method: Annotated[
         str | None,
         "NAME",
-        "How one person's part is bounded: capped, chosen-cap, r2t, r2t-cap, global or elastic; "
-        "the one of least error without it.",
+        "How one person's part is bounded: capped, chosen-cap, r2t, r2t-cap, global, gaussian "
+        "(needs a delta), elastic or top-k (chooses the largest groups); the one of least error "
+        "without it.",
     ] = None,
     confidence: options.Confidence = 0.95,
     fresh: Annotated[
         bool, "--fresh", "Pay for a new answer where one is stored: rows may have changed."
+    ] = False,
+    rank_intervals: Annotated[
+        bool,
+        "--rank-intervals",
+        "Intervals for MIN, MAX and quantiles too, for half of their epsilon.",
     ] = False,
     synopsis: Annotated[
         bool,
@@ -169,6 +175,7 @@ def query(
         confidence=confidence,
         analyst=analyst,
         fresh=fresh,
+        rank_intervals=rank_intervals,
     )
     with open_vault(policy, server, ledger=ledger, token_file=token_file, seed=seed) as vault:
         if error is not None:

@@ -17,6 +17,14 @@ from celosia.core.messages import say
 if TYPE_CHECKING:
     from celosia.queries.service import TokenStore
 
+Policies = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="POLICY...",
+        help="The policy file; or several, each as FILE or NAME=FILE.",
+        show_default=False,
+    ),
+]
 TokensFile = Annotated[Path | None, "FILE", "The file of tokens; by default beside the policy."]
 
 token = typer.Typer(
@@ -35,13 +43,19 @@ token = typer.Typer(
 
 
 def serve(
-    policy: PolicyFile,
+    policies: Policies,
     host: options.Host = "127.0.0.1",
     port: Annotated[int, typer.Option(min=1, max=65_535, help="Port to listen on.")] = 8440,
     tokens: TokensFile = None,
     ledger: options.LedgerPlace = None,
     audit_log: Annotated[
         Path | None, "FILE", "The audit log of requests; by default beside the policy."
+    ] = None,
+    oidc: Annotated[
+        Path | None,
+        "FILE",
+        "An identity provider whose signed tokens are accepted too (TOML); by default beside the "
+        "policy, if it is there.",
     ] = None,
     certificate: options.HttpsCertificate = None,
     key: options.HttpsKey = None,
@@ -52,41 +66,65 @@ def serve(
     It runs until Ctrl-C. Questions are answered to those who hold a token, at the deadlines of
     their plans, and noted in the audit log. The addresses are listed in /v1/openapi.json.
 
+    Several policies are served at paths of their own, /NAME/v1/..., each with the ledger, tokens
+    and audit log beside its file; NAME is that of the file. Nothing of one is seen through another.
+
     **Examples**
 
     `celosia token create policy.toml --curator carla`  (once, before the first start)
 
     `celosia serve policy.toml`
 
+    `celosia serve shop.toml clinic=hospital/policy.toml`  (at /shop and /clinic)
+
     `celosia serve policy.toml --host 0.0.0.0 --certificate host.pem --key host.key`
     """
     from celosia.queries.policy import load_policy
     from celosia.queries.service import serve as run_service
 
+    named = _named(policies)
     with console.noted_warnings(of_policy=True):
-        declared = load_policy(policy)
+        declared = {name: load_policy(path) for name, path in named.items()}
     _check_files(certificate, key)
-    scheme = "http" if certificate is None else "https"
-    kept = _store(_tokens_file(policy, tokens), made=False)
-    serving = say("cli.serve.serving", name=declared.name, address=f"{scheme}://{host}:{port}")
+    is_single = list(named) == [""]
+    if not is_single and tokens is not None:
+        raise InputError("CEL-Q193.own_files")
+    policy = next(iter(named.values()))
+    kept = _store(_tokens_file(policy, tokens), made=oidc is not None) if is_single else None
+    address = f"{'http' if certificate is None else 'https'}://{host}:{port}"
+    serving = [
+        say("cli.serve.serving", name=each.name, address=f"{address}/{name}".rstrip("/"))
+        for name, each in declared.items()
+    ]
     try:
         run_service(
-            policy,
+            policy if is_single else named,
             host=host,
             port=port,
             ledger=None if ledger is None else resolve_address(ledger),
             tokens=kept,
             audit_log=audit_log,
+            oidc=oidc,
             certificate=certificate,
             key=key,
             plain=plain,
-            ready=lambda: console.note(serving),
+            ready=lambda: console.note("\n".join(serving)),
         )
     except InputError as error:
         raise _as_command_error(error, policy) from None
     finally:
-        kept.close()
+        if kept is not None:
+            kept.close()
     console.show(say("cli.serve.service_has_ended_what"))
+
+
+def _named(policies: list[str]) -> dict[str, Path]:
+    """The policy files by the paths that they are served at; a single one has none."""
+    from celosia.queries.service.policies import name_policies
+
+    if len(policies) == 1 and "=" not in policies[0]:
+        return {"": Path(policies[0])}
+    return name_policies(policies)
 
 
 @token.command()

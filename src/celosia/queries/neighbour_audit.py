@@ -35,7 +35,7 @@ from celosia.queries.planning import make_plan
 from celosia.queries.planning.plan import Executor, GroupKeys, Plan, Rows
 from celosia.queries.planning.plan import Step as PlanStep
 from celosia.queries.policy import Policy, read_policy
-from celosia.queries.request import QueryRequest
+from celosia.queries.request import QueryOptions, QueryRequest
 from celosia.queries.results import Outcome, execute_plan
 
 RUNS = 2_500
@@ -137,6 +137,12 @@ _SHAPES = {
     "SELECT 'p', COUNT(*) FROM patients",
     "groups of many people": "SELECT MAX(n) AS most FROM (SELECT ward, COUNT(*) AS n FROM visits "
     "GROUP BY ward) AS w WHERE n > 1",
+    "largest groups": "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward ORDER BY n DESC "
+    "LIMIT 1",
+    "largest groups of people": "SELECT ward, COUNT(DISTINCT patient) AS n FROM visits "
+    "GROUP BY ward ORDER BY n DESC LIMIT 1",
+    "median with an interval": "SELECT MEDIAN(cost) FROM visits WHERE cost < 20",
+    "count with Gaussian noise": "SELECT COUNT(*) FROM visits WHERE cost >= 0",
     "different values shown": "SELECT DISTINCT ward FROM visits",
     "different values found": "SELECT DISTINCT drug FROM visits ORDER BY drug",
 }
@@ -144,6 +150,13 @@ SHAPES: Mapping[str, str] = {
     name: query.replace("PER_PERSON", _PER) for name, query in _SHAPES.items()
 } | dict(GRAPH_SHAPES)
 """Kinds of questions by name: those of single rows, those about people, and those in SPARQL."""
+_OPTIONS: Mapping[str, QueryOptions] = {
+    SHAPES["largest groups"]: {"epsilon": EPSILON, "method": "top-k"},
+    SHAPES["largest groups of people"]: {"epsilon": EPSILON, "method": "top-k"},
+    SHAPES["count with Gaussian noise"]: {"epsilon": EPSILON, "delta": DELTA, "method": "gaussian"},
+    SHAPES["median with an interval"]: {"epsilon": EPSILON, "rank_intervals": True},
+}
+"""How kinds are asked that need more than an epsilon."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,10 +176,15 @@ def _numbers(outcome: Outcome) -> list[float]:
     """Everything that was released, in a row of fixed length."""
     if outcome.branches:
         return [number for each in outcome.branches for number in _numbers(each)]
-    if outcome.kept_groups is not None:  # found in the data: how many, and whether the rare one is
+    if outcome.kept_groups is not None and outcome.plan.group_keys is None:
+        # Found in the data: how many, and whether the rare one is among them.
         keys = outcome.group_keys or ((),)
         return [float(len(outcome.kept_groups)), float("rare" in keys[0])]
-    return [float(value) for each in outcome.measured.values() for value in each.values]
+    released = list[Any](outcome.kept_groups or ())
+    for each in outcome.measured.values():
+        released += [*each.released.get("lower", ()), *each.released.get("upper", ())]
+        released += each.values
+    return list(map(float, released))
 
 
 def shapes_named(only: Sequence[str] | None) -> list[str]:
@@ -228,7 +246,8 @@ def audit_queries(
 def plan_shape(query: str) -> Plan:
     """The plan of a question, with a delta where it needs one."""
     delta = DELTA if "BY drug" in query else 0
-    request = QueryRequest(query, epsilon=EPSILON, delta=delta)
+    options: QueryOptions = _OPTIONS.get(query, {"epsilon": EPSILON, "delta": delta})
+    request = QueryRequest(query, **options)
     if query in GRAPH_SHAPES.values():
         return make_plan(request, graph_policy(), count=lambda *_: PUBLIC_FACTS)
     return make_plan(request, hospital_policy())

@@ -57,6 +57,8 @@ class _Options(ArgumentParser):
         self.add_argument("--into")
         self.add_argument("--explain", action="store_true")
         self.add_argument("--fresh", action="store_true")
+        self.add_argument("--method")
+        self.add_argument("--rank-intervals", action="store_true")
 
     def error(self, message: str) -> NoReturn:
         raise InputError("CEL-Q343.options")
@@ -119,6 +121,10 @@ class PrivateMagic:
         self, connection: Connection, cell: str, options: Namespace
     ) -> QueryAnswer | Plan | RemotePlan:
         request = replace(connection.request, query=cell, fresh=options.fresh)
+        if options.method is not None:
+            request = replace(request, method=options.method)
+        if options.rank_intervals:
+            request = replace(request, rank_intervals=True)
         if options.explain:
             return connection.vault.plan(replace(request, epsilon=request.epsilon or 1))
         if not request.epsilon:

@@ -34,6 +34,11 @@ def tokens_path(policy: str | Path) -> Path:
     return _beside(policy, ".tokens.sqlite")
 
 
+def oidc_path(policy: str | Path) -> Path:
+    """The file that names the identity provider of a policy, where it has one."""
+    return _beside(policy, ".oidc.toml")
+
+
 def audit_log_path(policy: str | Path) -> Path:
     """Where the audit log of a policy is kept unless said otherwise."""
     return _beside(policy, ".audit.jsonl")

@@ -78,5 +78,11 @@ def _number(number: Fraction | None) -> float | int | None:
     return int(number) if number.denominator == 1 else float(number)
 
 
-def _spending(limit: Spending) -> dict[str, float]:
-    return {"epsilon": float(limit.epsilon), "delta": float(limit.delta)}
+def _spending(limit: Spending) -> dict[str, Any]:
+    """Its epsilon and delta, and the currency that it is declared in where that is another."""
+    facts: dict[str, Any] = {"epsilon": float(limit.epsilon), "delta": float(limit.delta)}
+    if limit.rho is not None:
+        facts["rho"] = float(limit.rho)
+    if limit.curve:
+        facts["renyi"] = [[float(order), float(bound)] for order, bound in limit.curve]
+    return facts

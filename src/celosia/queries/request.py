@@ -24,6 +24,8 @@ class QueryRequest:
         analyst: who asks; needed where the policy names analysts.
         fresh: whether to pay for a new answer where one is stored; it takes the place of that.
         language: of the query; that of the policy if None.
+        rank_intervals: whether MIN, MAX and quantiles get an interval too, for half of their
+            epsilon: without, nothing public says how far they are off in the unit of the values.
     """
 
     query: str
@@ -35,10 +37,12 @@ class QueryRequest:
     analyst: str | None = None
     fresh: bool = False
     language: Language | None = None
+    rank_intervals: bool = False
 
     def plan_body(self) -> dict[str, Any]:
         """What a service is sent to plan it."""
-        return {
+        asked = {"rank_intervals": True} if self.rank_intervals else {}
+        return asked | {
             "query": self.query,
             "epsilon": self.epsilon,
             "delta": self.delta,
@@ -59,3 +63,4 @@ class QueryOptions(TypedDict, total=False):
     confidence: float
     analyst: str | None
     fresh: bool
+    rank_intervals: bool

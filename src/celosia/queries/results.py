@@ -509,7 +509,10 @@ def _execute(
         if step.finds_keys:
             known, places = step.find(ask, rng=rng)
             continue
-        found.update(zip(step.names, step.measure(ask, group_keys=known, rng=rng), strict=True))
+        made = step.measure(ask, group_keys=known, rng=rng)
+        found.update(zip(step.names, made, strict=True))
+        for each in made:  # some groups were chosen among those of public keys
+            places = tuple(sorted(each.released["chosen"])) if "chosen" in each.released else places
     return Outcome(plan, known, places, found)
 
 

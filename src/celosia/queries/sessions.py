@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
+from celosia.accounting.currencies import RULES
 from celosia.accounting.ledger import Ceilings, Ledger
 from celosia.accounting.ledger.ledger import check_no_traces
 from celosia.accounting.ledger.terms import Terms
@@ -183,6 +184,7 @@ def make_ledger_opener(
     simulation: bool = False,
     traces: Iterable[Path] = (),
     new_ledger: bool = False,
+    convert: bool = False,
     on_open: Callable[[], None] = lambda: None,
 ) -> Callable[[], Ledger]:
     """Make the function that opens the ledger of a policy; a ledger that exists is only read here.
@@ -196,6 +198,7 @@ def make_ledger_opener(
         simulation: whether it is of simulated answers.
         traces: files that may record charges of a ledger that is lost.
         new_ledger: whether one may be begun all the same.
+        convert: whether its budget may be in another currency than before, see `Ledger.open`.
         on_open: what is done as soon as the ledger is open, and files may be left beside it.
 
     Raises:
@@ -204,14 +207,18 @@ def make_ledger_opener(
     """
     # A simulation must neither repeat real answers nor be repeated as one.
     dataset = f"{policy.name} (simulation)" if simulation else policy.name
-    limits: dict[str, Any] = {"total": policy.budget, "analysts": dict(policy.analysts)}
+    limits: dict[str, Any] = {
+        "total": policy.budget,
+        "analysts": dict(policy.analysts),
+        "rule": RULES.get(policy.budget.currency, "basic"),
+    }
     standing, head = Ledger.open_view(place), None
     if standing is None and not new_ledger:
         check_no_traces(traces)
     if standing is not None:
         with standing:
-            terms = Terms.of(dataset=dataset, policy=policy_hash(policy), rule="basic", **limits)
-            terms.check_follows(standing.terms, enlarge=False)
+            terms = Terms.of(dataset=dataset, policy=policy_hash(policy), **limits)
+            terms.check_follows(standing.terms, enlarge=False, convert=convert)
             head = standing.head
 
     def account() -> Ledger:
@@ -221,6 +228,7 @@ def make_ledger_opener(
             policy_hash=policy_hash(policy),
             anchor=head,
             after_loss=new_ledger,
+            convert=convert,
             ceilings=ceilings_of(policy, simulation=simulation),
             **limits,
         )

@@ -29,6 +29,7 @@ SEVERAL = "A row of the result can belong to"
 BELOW_ZERO = "may add values below 0"
 NOT_ALLOWED = "The policy does not allow noise that is scaled by the data."
 UNDECLARED = "One row may meet all of them in the join"
+LARGEST = "finds the groups with the largest counts"
 NAMELESS = "no unique column is declared"
 
 REFUSED: dict[tuple[str, str, str], str] = {
@@ -38,14 +39,19 @@ REFUSED: dict[tuple[str, str, str], str] = {
        for query in (COUNT, JOIN, SIGNED, SELF)},
     **{("person", "capped", query): NO_CAPS for query in (COUNT, JOIN, SIGNED)},
     **{(policy, method, SELF): SEVERAL for policy in ("person", "capped")
-       for method in ("capped", "chosen-cap")},
+       for method in ("capped", "chosen-cap", "gaussian")},
     **{(policy, method, SIGNED): BELOW_ZERO for policy in POLICIES
        for method in ("r2t", "r2t-cap")},
     **{(policy, method, query): PEOPLE_ONLY for policy in ("row", "elastic")
        for method in ("capped", "chosen-cap") for query in (COUNT, JOIN, SIGNED, SELF)},
     **{("row", "elastic", query): NOT_ALLOWED for query in (COUNT, JOIN, SIGNED, SELF)},
-    **{(policy, "global", query): UNDECLARED for policy in ("row", "elastic")
-       for query in (JOIN, SELF)},
+    **{(policy, method, query): UNDECLARED for policy in ("row", "elastic")
+       for method in ("global", "gaussian") for query in (JOIN, SELF)},
+    **{(policy, "top-k", query): LARGEST for policy in ("person", "capped")
+       for query in (COUNT, JOIN, SIGNED, SELF)},
+    **{(policy, "top-k", query): PEOPLE_ONLY for policy in ("row", "elastic")
+       for query in (COUNT, JOIN, SIGNED, SELF)},
+    **{("person", "gaussian", query): NO_CAPS for query in (COUNT, JOIN, SIGNED)},
     **{(policy, method, SELF): NAMELESS for policy in ("row", "elastic")
        for method in ("r2t", "r2t-cap")},
 }  # fmt: skip

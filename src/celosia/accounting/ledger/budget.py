@@ -6,13 +6,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from celosia.accounting.amounts import delta_amount, epsilon_amount
 from celosia.accounting.budget import Budget, Charge
+from celosia.accounting.currencies import RULES, SLACK, spending_of
 from celosia.accounting.filters import DELTA, EPSILON, Price, epsilon_delta_of
 from celosia.accounting.ledger.charges import Request, Reservation, stated_loss
 from celosia.accounting.ledger.ledger import Ledger
+from celosia.accounting.ledger.terms import Limit
 from celosia.accounting.losses import Loss
 from celosia.core.errors import CelosiaError, InputError, PrivacyError
 from celosia.core.neighbours import Neighbours
@@ -35,12 +37,13 @@ class LedgerBudget(Budget):
         terms = ledger.terms
         if terms.neighbours is None:
             raise PrivacyError("CEL-Q118")
-        super().__init__(
-            epsilon=terms.total.epsilon,
-            delta=terms.total.delta,
-            filter=terms.rule if terms.total.delta else "basic",
-            neighbours=terms.neighbours,
-        )
+        total = terms.total
+        if total.rho is None:
+            rule = terms.rule if total.delta else "basic"
+            amount: dict[str, Any] = {"epsilon": total.epsilon, "filter": rule}
+        else:
+            amount = {"rho": total.rho}
+        super().__init__(delta=total.delta, neighbours=terms.neighbours, **amount)
         self.ledger = ledger
 
     @classmethod
@@ -49,8 +52,9 @@ class LedgerBudget(Budget):
         location: str | Path,
         *,
         dataset: str,
-        epsilon: float | Fraction,
+        epsilon: float | Fraction | None = None,
         delta: float | Fraction = 0,
+        rho: float | Fraction | None = None,
         unit: str = "person",
         rule: str = "basic",
     ) -> Self:
@@ -61,16 +65,27 @@ class LedgerBudget(Budget):
             dataset: what the ledger is kept for.
             epsilon: the most that all releases may cost together.
             delta: the same for delta.
+            rho: the most in rho of zero-concentrated differential privacy, instead of epsilon; half
+                of delta is then for releases with a delta of their own, at the other half rho is
+                told as an epsilon.
             unit: who is protected: one person, row, edge or vertex.
             rule: how charges add up, see `Allowance`.
 
         Raises:
+            InputError: CEL-B060 not exactly one of epsilon and rho.
             PrivacyError: CEL-Q102 a ledger of something else; CEL-Q103 a larger budget.
         """
+        if (epsilon is None) == (rho is None):
+            raise InputError("CEL-B060.epsilon_or_rho")
+        if rho is not None:
+            total: Limit = spending_of(rho=rho, delta=delta)
+            rule = RULES["rho"]
+        else:
+            total = (epsilon_amount(epsilon), delta_amount(delta, zero=True))
         ledger = Ledger.open(
             location,
             dataset=dataset,
-            total=(epsilon_amount(epsilon), delta_amount(delta, zero=True)),
+            total=total,
             policy_hash=DECLARED,
             rule=rule,
             neighbours=Neighbours(unit=unit),
@@ -150,6 +165,9 @@ class LedgerBudget(Budget):
     ) -> tuple[Loss, Price]:
         converted, _ = super()._priced(loss, delta, neighbours, rows_per_unit)
         failure = None if delta is None else delta_amount(delta)
+        total = self.ledger.terms.total
+        if failure is None and total.rho is not None:
+            failure = total.delta * SLACK  # what is stated of a loss that is charged by its rho
         epsilon, chance = epsilon_delta_of(converted, failure)
         return converted, Price({EPSILON: epsilon, DELTA: chance})
 

@@ -9,11 +9,19 @@ from hashlib import sha256
 from math import nextafter
 from typing import Any, Literal
 
-from celosia.accounting.amounts import delta_amount, epsilon_amount, format_amount, round_up
-from celosia.accounting.filters import exact_pure
+from celosia.accounting.amounts import (
+    below,
+    delta_amount,
+    epsilon_amount,
+    format_amount,
+    raised,
+    round_up,
+)
+from celosia.accounting.filters import exact_pure, exact_rho
 from celosia.accounting.ledger import chain
 from celosia.accounting.loss_readers import loss_from_dict
 from celosia.accounting.losses import ApproximateLoss, Loss, PureLoss, parts_of
+from celosia.accounting.noise_losses import concentrated_epsilon
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.messages import say
 from celosia.core.numbers import exact
@@ -111,6 +119,12 @@ class Request:
         total = sum((each for each in singles if each is not None), Fraction(0))
         if None not in singles and total <= self.epsilon:
             return  # by the sum, without a float in between
+        rhos = [exact_rho(part) for part in parts_of([kept])]
+        rho = sum((each for each in rhos if each is not None), Fraction(0))
+        if None not in rhos and rho and self.delta:
+            failure = float(below(_down(self.delta)))
+            if raised(concentrated_epsilon(round_up(rho), failure)) <= _down(self.epsilon):
+                return  # by the sum of the rhos, without distributions
         if kept.epsilon(_down(self.delta)) > _down(self.epsilon):
             raise PrivacyError("CEL-Q108", loss=loss, stated=self.stated)
 

@@ -127,6 +127,7 @@ class Ledger(LedgerView):
         ceilings: Ceilings | None = None,
         clock: Callable[[], datetime] = now_in_utc,
         after_loss: bool = False,
+        convert: bool = False,
         neighbours: Neighbours | None = None,
     ) -> Ledger:
         """Open a ledger, or begin one.
@@ -148,6 +149,9 @@ class Ledger(LedgerView):
             clock: the time now, in universal time.
             after_loss: whether a new ledger takes the place of a lost one, which is recorded in its
                 first entry.
+            convert: whether the budget may be one in another currency than before. All charges so
+                far count in it, by their recorded losses. The new promise holds if the new limit
+                was not chosen by the answers so far.
             neighbours: whom the budget protects, where no policy says it.
 
         Raises:
@@ -169,13 +173,15 @@ class Ledger(LedgerView):
             raise chain.rollback_error()  # before `Store` would create an empty file
         ledger = cls(Store(location, patience=patience), terms, ceilings=ceilings, clock=clock)
         try:
-            ledger._begin(wanted, enlarge=enlarge, after_loss=after_loss)
+            ledger._begin(wanted, enlarge=enlarge, after_loss=after_loss, convert=convert)
         except BaseException:
             ledger.close()
             raise
         return ledger
 
-    def _begin(self, anchor: chain.Head | None, *, enlarge: bool, after_loss: bool) -> None:
+    def _begin(
+        self, anchor: chain.Head | None, *, enlarge: bool, after_loss: bool, convert: bool
+    ) -> None:
         with self._writing() as connection:
             if anchor is not None:
                 self._check_holds(connection, anchor)
@@ -186,8 +192,12 @@ class Ledger(LedgerView):
                 noted = {"after_loss": True} if after_loss else {}
                 self._append(connection, "opened", **values, **noted)
             elif self._state.terms != self._terms:
-                self._terms.check_follows(self._state.terms, enlarge=enlarge)
-                self._append(connection, "policy", terms=self._terms.as_dict(), enlarge=enlarge)
+                old = self._state.terms
+                self._terms.check_follows(old, enlarge=enlarge, convert=convert)
+                noted = {"converted": True} if self._terms.account != old.account else {}
+                self._append(
+                    connection, "policy", terms=self._terms.as_dict(), enlarge=enlarge, **noted
+                )
 
     def reserve(
         self,

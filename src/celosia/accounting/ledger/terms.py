@@ -8,7 +8,8 @@ from fractions import Fraction
 from typing import Any
 
 from celosia.accounting.amounts import Spending, delta_amount, epsilon_amount, format_amount
-from celosia.accounting.filters import FILTERS, Allowance, Filter
+from celosia.accounting.currencies import RULES, filter_of, is_within, spending_of
+from celosia.accounting.filters import FILTERS, Filter
 from celosia.accounting.ledger.chain import format_fraction, parse_amount
 from celosia.core.errors import BudgetExceeded, InputError, PrivacyError, QueryRefused
 from celosia.core.messages import Message, did_you_mean
@@ -106,24 +107,46 @@ class Terms:
             analysts=limits,
             neighbours=neighbours,
         )
+        wanted = RULES.get(terms.total.currency)
+        if wanted not in {None, rule}:
+            raise InputError("CEL-B061.unknown", fits=wanted, name=rule, hint="")
         for limit in (terms.total, *limits.values()):
+            if limit.currency != terms.total.currency:
+                raise InputError("CEL-Q100.currencies", its=terms.total.currency)
             terms.filter_of(limit)
         return terms
 
     def filter_of(self, limit: Spending) -> Filter:
         """The rule that keeps a limit; sums where delta is 0, for then no other rule does."""
-        name = self.rule if limit.delta else "basic"
-        return Allowance(epsilon=limit.epsilon, delta=limit.delta, filter=name).rule
+        return filter_of(limit, rule=self.rule)
 
-    def check_follows(self, old: Terms, *, enlarge: bool) -> None:
-        """Refuse to go on with a ledger that was kept for something else, or for less."""
+    @property
+    def account(self) -> tuple[str, str]:
+        """What decides how charges are added up."""
+        return self.rule, self.total.currency
+
+    def check_follows(self, old: Terms, *, enlarge: bool, convert: bool = False) -> None:
+        """Refuse to go on with a ledger that was kept for something else, or for less.
+
+        Args:
+            old: the terms that the ledger stands under.
+            enlarge: whether limits may be larger.
+            convert: whether the budget may be one in another currency: a new promise.
+        """
         for name, mine, its in (
             ("queries.ledger_part.dataset", self.dataset, old.dataset),
-            ("queries.ledger_part.rule", self.rule, old.rule),
             ("queries.ledger_part.unit", _unit(self), _unit(old)),
         ):
             if mine != its:
                 raise PrivacyError("CEL-Q102.other_account", name=Message(name), its=its, mine=mine)
+        if self.account != old.account:
+            if convert:
+                return
+            mine, its = self.account[1], old.account[1]
+            if mine != its:
+                raise PrivacyError("CEL-Q102.other_currency", its=its, mine=mine)
+            rule = Message("queries.ledger_part.rule")
+            raise PrivacyError("CEL-Q102.other_account", name=rule, its=old.rule, mine=self.rule)
         larger = self._larger_than(old)
         # Sums stay true whatever the limit becomes. The filters of advanced composition are proven
         # for limits that were fixed before the first question (Rogers et al. 2016).
@@ -131,14 +154,14 @@ class Terms:
             raise PrivacyError("CEL-Q103", larger=larger)
 
     def _larger_than(self, old: Terms) -> list[Message]:
-        within = _is_within(self.total, old.total)
+        within = is_within(self.total, old.total)
         found = [] if within else [Message("queries.larger.total")]
         # Without a list anybody may ask, each up to the total: that is more for all.
         if old.analysts and not self.analysts:
             found.append(Message("queries.larger.anyone"))
         for name, limit in self.analysts.items():
             before = old.analysts.get(name)
-            if before is not None and not _is_within(limit, before):
+            if before is not None and not is_within(limit, before):
                 found.append(Message("queries.larger.analyst", name=name))
         return found
 
@@ -181,19 +204,28 @@ def _spending(limit: object) -> Spending:
     if isinstance(limit, tuple) and len(limit) == 2:
         epsilon, delta = limit
     elif isinstance(limit, Spending):
+        if limit.currency != "epsilon":
+            return spending_of(rho=limit.rho, curve=limit.curve, delta=limit.delta)
         epsilon, delta = limit.epsilon, limit.delta
     else:
         raise InputError("CEL-Q100.not_a_limit")
     return Spending(epsilon=epsilon_amount(epsilon), delta=delta_amount(delta, zero=True))
 
 
-def _is_within(one: Spending, other: Spending) -> bool:
-    return one.epsilon <= other.epsilon and one.delta <= other.delta
-
-
-def _format_spending(limit: Spending) -> dict[str, str]:
-    return {"epsilon": format_fraction(limit.epsilon), "delta": format_fraction(limit.delta)}
+def _format_spending(limit: Spending) -> dict[str, Any]:
+    delta = {"delta": format_fraction(limit.delta)}
+    if limit.rho is not None:
+        return {"rho": format_fraction(limit.rho)} | delta
+    if limit.curve:
+        return {"curve": [[*map(format_fraction, pair)] for pair in limit.curve]} | delta
+    return {"epsilon": format_fraction(limit.epsilon)} | delta
 
 
 def _parse_spending(values: Mapping[str, Any]) -> Spending:
-    return Spending(epsilon=parse_amount(values["epsilon"]), delta=parse_amount(values["delta"]))
+    delta = parse_amount(values["delta"])
+    if "rho" in values:
+        return spending_of(rho=parse_amount(values["rho"]), delta=delta)
+    if "curve" in values:
+        pairs = [(parse_amount(order), parse_amount(bound)) for order, bound in values["curve"]]
+        return spending_of(curve=pairs, delta=delta)
+    return Spending(epsilon=parse_amount(values["epsilon"]), delta=delta)

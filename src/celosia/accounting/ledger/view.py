@@ -109,8 +109,13 @@ class Account:
 
     @property
     def remaining(self) -> Price:
-        """The remainder of each limit."""
-        return self.spent.subtracted_from(self.rule.limits)
+        """The remainder of each limit, and the epsilon that it amounts to."""
+        return self.rule.told(self.spent.subtracted_from(self.rule.limits))
+
+    @property
+    def told(self) -> Price:
+        """What was spent, and the epsilon that it amounts to."""
+        return self.rule.told(self.spent)
 
     def check(self, charge: Charge, code: str) -> None:
         """Refuse a charge that would exceed the limit.
@@ -306,16 +311,23 @@ class LedgerView:
     @property
     def spent(self) -> Price:
         """The sum of all charges, also of those that never ended."""
-        return self._current().total.spent
+        return self._current().total.told
 
     @property
     def remaining(self) -> Price:
         """The remainder of the total."""
         return self._current().total.remaining
 
+    def price_of(self, sequence: int) -> Price:
+        """What a charge costs in the currency of the total; nothing for a copy that was sold."""
+        state = self._current()
+        if sequence not in state.reservations:
+            return state.total.rule.nothing
+        return state.reservations[sequence][1].price(state.total.rule)
+
     def spent_by(self, analyst: str) -> Price:
         """The sum of the charges of an analyst; of all, where analysts have no limits."""
-        return self._current().account(analyst).spent
+        return self._current().account(analyst).told
 
     def remaining_of(self, analyst: str) -> Price:
         """The remainder of an analyst's limit; of the total, where analysts have none."""

@@ -32,6 +32,7 @@ def connect(
     method: str | None = None,
     confidence: float = 0.95,
     intervals: bool = False,
+    rank_intervals: bool = False,
     analyst: str | None = None,
     token: str | None = None,
     ledger: str | Path | None = None,
@@ -48,6 +49,7 @@ def connect(
         method: how one person's part is bounded; the planner's choice if None.
         confidence: of the intervals.
         intervals: whether each number is followed by the columns of its bounds.
+        rank_intervals: whether MIN, MAX and quantiles pay for bounds of theirs.
         analyst: who asks, for a policy; a service knows it by the token.
         token: for a service, as its curator gave it.
         ledger: for a policy, as for `Vault.open`.
@@ -66,6 +68,7 @@ def connect(
         method=method,
         confidence=confidence,
         analyst=analyst,
+        rank_intervals=rank_intervals,
     )
     return Connection(vault, request, intervals=intervals, owns=vault is not target)
 

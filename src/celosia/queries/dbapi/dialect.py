@@ -28,6 +28,7 @@ _READERS: Mapping[str, Callable[[str], object]] = {
     "delta": float,
     "method": str,
     "confidence": float,
+    "rank_intervals": lambda text: {"true": True, "false": False}[text.lower()],
     "intervals": lambda text: {"true": True, "false": False}[text.lower()],
     "analyst": str,
     "ledger": str,

@@ -57,6 +57,7 @@ class PlanRequest:
     method: str | None = None
     count: Frequency | None = None
     execute_public: Executor | None = None
+    rank_intervals: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +72,7 @@ class PlanContext:
     delta: Fraction
     method: str | None
     facts: PublicFacts
+    rank_intervals: bool = False
 
     @property
     def policy(self) -> Policy:
@@ -141,6 +143,7 @@ class PlanContext:
                 relation=self.policy.relation,
                 rows=self._rank_rows(each, step_context, rows, groups),
                 groups=groups,
+                intervals=self.rank_intervals,
             )
             for each in self.required.ranks
         ]
@@ -208,3 +211,5 @@ class MechanismChoice:
     steps: list[Step]
     derivations: list[Derivation]
     owned: OwnedRelation | None = None
+    notes: tuple[str, ...] = ()
+    """What the analyst should know of the choice."""

@@ -134,14 +134,29 @@ def _total_steps(
 ) -> list[Step]:
     if method == "capped":
         return [_capped_step(context, step_context, rows)]
+    if method == "gaussian":
+        return [gaussian_step(context, _capped_step(context, step_context, rows))]
     if method == "chosen-cap":
         return [_chosen_cap_step(context, step_context, rows)]
     return r2t_steps(context, step_context, rows, releases_candidates=method == "r2t")
 
 
-def _capped_step(context: PlanContext, step_context: StepContext, rows: int | None) -> Step:
+def gaussian_step(context: PlanContext, step: LaplaceStep) -> Step:
+    """The totals of a step with Gaussian noise, which takes all of delta.
+
+    Raises:
+        QueryRefused: CEL-Q143 groups are to be found as well, CEL-Q148 there is no delta.
+    """
+    from celosia.queries.planning.gaussian import with_gaussian_noise  # only where it is asked for
+
+    if context.finds_keys:
+        raise QueryRefused("CEL-Q143.private_keys", method="gaussian")
+    return with_gaussian_noise(step, context.delta)
+
+
+def _capped_step(context: PlanContext, step_context: StepContext, rows: int | None) -> LaplaceStep:
     if rows is None:
-        raise QueryRefused("CEL-Q143.no_caps", method="capped")
+        raise QueryRefused("CEL-Q143.no_caps", method=context.method or "capped")
     unit = unit_word(context.policy.unit.name)
     if _counts_people(context, step_context.owned):
         bound = Message("queries.bound.once", unit=unit)

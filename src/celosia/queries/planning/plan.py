@@ -315,7 +315,7 @@ class Plan:
             for each in self.branches or (self,)
             for step in each.steps
         ]
-        if self.delta or None in losses:
+        if None in losses:
             return None
         return ComposedLoss(tuple(loss for listed in losses for loss in listed or ()))
 

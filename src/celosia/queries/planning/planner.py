@@ -38,7 +38,7 @@ from celosia.queries.policy.values import Policy, predicate_numbers
 from celosia.queries.request import QueryRequest
 from celosia.queries.sql import TextLine, compile, describe, normalise
 
-METHODS = ("capped", "chosen-cap", "r2t", "r2t-cap", "global", "elastic")
+METHODS = ("capped", "chosen-cap", "r2t", "r2t-cap", "global", "gaussian", "elastic", "top-k")
 PREAGGREGATE_ABOVE = 16
 """Rows of public tables that one private row may meet before they are aggregated first."""
 
@@ -73,7 +73,13 @@ def make_plan(
     chosen_method = check_method(request.method)
     question = compile_query(request.query, policy, execute_public)
     wanted = PlanRequest(
-        " ".join(request.query.split()), price, failure, chosen_method, count, execute_public
+        " ".join(request.query.split()),
+        price,
+        failure,
+        chosen_method,
+        count,
+        execute_public,
+        request.rank_intervals,
     )
     if question.branches:
         from celosia.queries.planning.branches import plan_branches  # only where there are some
@@ -162,6 +168,7 @@ def plan_question(question: Question, policy: Policy, wanted: PlanRequest) -> Pl
         delta=failure,
         method=wanted.method,
         facts=facts,
+        rank_intervals=wanted.rank_intervals,
     )
     choice = _choose_mechanisms(context)
     steps, owned = choice.steps, choice.owned
@@ -174,7 +181,7 @@ def plan_question(question: Question, policy: Policy, wanted: PlanRequest) -> Pl
         delta=sum((part.delta for part in parts), Fraction(0)),
         neighbours=neighbours,
         method=choice.method,
-        notes=_notes(original, policy) if owned is not None else (),
+        notes=(*(_notes(original, policy) if owned is not None else ()), *choice.notes),
         normalised=normalise(original),
         question=question,
         original=original,
@@ -197,6 +204,12 @@ def _bound_sub_queries(question: Question, target: Target, facts: PublicFacts) -
 
 
 def _choose_mechanisms(context: PlanContext) -> MechanismChoice:
+    if context.method == "top-k":
+        from celosia.queries.planning.top_groups import (
+            choose_top_groups,  # only where it is asked for
+        )
+
+        return choose_top_groups(context)
     if not context.policy.unit.is_row:
         return choose_for_people(context)
     from celosia.queries.planning.row_level import choose_for_rows  # only where the plan needs it

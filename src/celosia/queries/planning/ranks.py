@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import product
+from math import ceil
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +32,11 @@ from celosia.queries.planning.rank_contribution import CAP_SHARE, RankContributi
 
 MOST_POINTS = 2**18
 """Points between the bounds that an answer is chosen from."""
+RANK_CONFIDENCE = 0.99
+"""Of the intervals of ranks, whose ends are drawn for it: they hold for any lower one as well."""
+END_SHARE = Fraction(1, 2)
+"""The share of epsilon for the ends of an interval."""
+End = Literal["lower", "upper"]
 EXTREME = Fraction(1, 100)
 """The share that stands for the minimum, and one minus it for the maximum: the least value of all
 is that of one unit, and no private answer can be near it."""
@@ -61,9 +68,13 @@ class RankStep(plan.Step):
     rows: RankContribution
     groups: int
     """How many there are, or may be at most."""
+    intervals: bool = False
+    """Whether ends of an interval are drawn too, see `ends`."""
 
     def __post_init__(self) -> None:
         _ = self.rate(self.rows.most)  # out of reach is refused here
+        for _end in self.ends:
+            _ = self.end_rate(self.rows.most)
         if self.rows.is_chosen:
             _ = self.cap.mechanism
 
@@ -99,15 +110,66 @@ class RankStep(plan.Step):
         return choose_fixed_point((low, high), grid=step, is_whole=False)
 
     @cached_property
+    def coarsened(self) -> int:
+        """1 where the grid of the answer is coarser than that of the values, else 0."""
+        assert self.derivation.bounds is not None
+        context, argument = self.context, self.derivation.aggregate.argument
+        source, target = context.question.source, context.target
+        grid, whole = infer_grid(argument, source, target), is_whole(argument, source, target)
+        made = choose_fixed_point(self.derivation.bounds, grid=grid, is_whole=whole)
+        return int(made.step < self.fixed.step)
+
+    @cached_property
     def epsilon_shares(self) -> tuple[Fraction, Fraction]:
         """The epsilon of the choice of a cap, and that of the ranks."""
         first = self.epsilon * CAP_SHARE if self.rows.is_chosen else Fraction(0)
         return first, self.epsilon - first
 
+    @cached_property
+    def ends(self) -> tuple[End, ...]:
+        """The ends of the interval that are drawn.
+
+        An end is a point drawn like the answer, for a target that is `margin` rows lower, or
+        higher: if its rank misses by less than that, it is on its side of the exact quantile. Below
+        the minimum and above the maximum there is the declared bound.
+        """
+        if not self.intervals:
+            return ()
+        wanted = quantile_share(self.derivation.aggregate)
+        return ("upper",) if wanted == 0 else ("lower",) if wanted == 1 else ("lower", "upper")
+
+    @property
+    def point_share(self) -> Fraction:
+        """The epsilon of the answer itself; each end of the interval has a part of the rest."""
+        whole = self.epsilon_shares[1]
+        return whole * (1 - END_SHARE) if self.ends else whole
+
     def rate(self, rows: int) -> Fraction:
         """Of the exponential mechanism, per step of rank, where a unit has so many rows."""
         steps = self.rows.steps(self.share, self.relation, rows=rows, groups=self.groups)
-        return sampling_rate(self.epsilon_shares[1], steps)
+        return sampling_rate(self.point_share, steps)
+
+    @property
+    def end_share(self) -> Fraction:
+        """The epsilon of one end."""
+        return self.epsilon_shares[1] * END_SHARE / len(self.ends)
+
+    def end_rate(self, rows: int) -> Fraction:
+        """The same of one end of the interval."""
+        steps = self.rows.steps(self.share, self.relation, rows=rows, groups=self.groups)
+        return sampling_rate(self.end_share, steps)
+
+    def margin(self, rows: int) -> int:
+        """By how much the targets of the ends are moved, in the steps of `Segments.misses`.
+
+        The rank of an end misses its target by less, but for a chance of its part of one minus
+        RANK_CONFIDENCE. One row more is for quantiles that lie between two rows.
+        """
+        sure = 1 - (1 - RANK_CONFIDENCE) / len(self.ends)
+        points = self.fixed.high - self.fixed.low + 2
+        return ceil(shortfall(sure, rate=self.end_rate(rows), size=points)) + (
+            1 + self.share.denominator
+        )
 
     def miss(self, rows: int) -> float:
         """Rows by which the rank misses in about half of all cases, or fewer."""
@@ -129,7 +191,7 @@ class RankStep(plan.Step):
         return (
             plan.Part(
                 name=self.derivation.label,
-                mechanism=describe_mechanism(self),
+                mechanism=_with_interval(self, describe_mechanism(self)),
                 bound=describe_bound(self),
                 epsilon=self.epsilon,
             ),
@@ -144,12 +206,15 @@ class RankStep(plan.Step):
 
     def losses(self, groups: int) -> tuple[Loss, ...]:
         first, last = self.epsilon_shares
-        ranks = PureLoss(last) if self.context.key_count else BoundedRangeLoss(last)
+        shares = (self.point_share, *(self.end_share for _ in self.ends))
+        ranks: tuple[Loss, ...] = tuple(map(BoundedRangeLoss, shares))
+        if self.context.key_count:
+            ranks = (PureLoss(last),)
         if not first:
-            return (ranks,)
+            return ranks
         if self.relation is Relation.CHANGE_ONE:
-            return PureLoss(first), ranks
-        return LaplaceLoss(self.cap.mechanism.level_noise.scale, 1), ranks
+            return (PureLoss(first), *ranks)
+        return (LaplaceLoss(self.cap.mechanism.level_noise.scale, 1), *ranks)
 
     def measure(
         self, execute: plan.Executor, *, group_keys: plan.GroupKeys | None, rng: Source
@@ -157,13 +222,16 @@ class RankStep(plan.Step):
         if not all(group_keys or ()):
             return (plan.ReleasedValues(()),)
         lists = group_keys if self.context.key_count else None
-        rows, released = self.rows.most, {}
+        rows, released = self.rows.most, dict[str, Any]()
         if self.rows.is_chosen:
             rows, noisy = self.cap.choose(self.levels(execute, lists), rng)
             released = {"cap": rows, "people": noisy}
         counted = self.histograms(execute, lists, rows)
         rate = self.rate(rows)
         points = [self.segments(each).draw(rate, rng) for each in counted]
+        for end in self.ends:
+            runs = [self.segments(each, end, rows) for each in counted]
+            released[end] = [each.draw(self.end_rate(rows), rng) for each in runs]
         return (plan.ReleasedValues(tuple(points), released),)
 
     def queries(self, group_keys: plan.GroupKeys | None) -> Iterator[exp.Expr]:
@@ -222,10 +290,31 @@ class RankStep(plan.Step):
         asked = self.context.question
         return Question(asked.source, (self.derivation.aggregate,), asked.keys)
 
-    def segments(self, counted: list[tuple[int, int]]) -> Segments:
-        """The runs of points that miss the target equally: exact and private, never released."""
+    def segments(
+        self, counted: list[tuple[int, int]], end: End | None = None, rows: int = 1
+    ) -> Segments:
+        """The runs of points that miss the target equally: exact and private, never released.
+
+        Args:
+            counted: the points with the number of their rows.
+            end: of the interval, whose target is moved; for the answer itself if None.
+            rows: of one unit, for an end.
+        """
         table = np.array(sorted(counted), dtype=np.int64).reshape(len(counted), 2)
-        return _weighted_segments(table[:, 0], table[:, 1], self.fixed, self.share)
+        if end is None:
+            return _weighted_segments(table[:, 0], table[:, 1], self.fixed, self.share)
+        # Where the target lies beyond all rows, the bound itself is a point that does not miss it.
+        moved = self.margin(rows) if end == "upper" else -self.margin(rows)
+        found = _weighted_segments(table[:, 0], table[:, 1], self.fixed, self.share, moved=moved)
+        total = min(int(table[:, 1].sum()), 2**40)
+        target = self.share.numerator * total + moved
+        beyond = target if end == "lower" else total * self.share.denominator - target
+        place = self.fixed.low if end == "lower" else self.fixed.high
+        return Segments(
+            np.append(found.starts, place),
+            np.append(found.sizes, 1),
+            np.append(found.misses, max(0, beyond)),
+        )
 
     def empty_rows(self, query: exp.Expr, *, group_keys: plan.GroupKeys | None) -> plan.Rows:
         return []  # only values that occur have a row
@@ -234,7 +323,31 @@ class RankStep(plan.Step):
         self, number: int, measured: plan.ReleasedValues, confidence: float
     ) -> tuple[plan.Bounds | None, ...]:
         # How far a rank is in the unit of the values depends on how densely they lie.
-        return (None,) * len(measured.values)
+        if confidence > RANK_CONFIDENCE or not self.ends:
+            return (None,) * len(measured.values)
+        if self.rows.is_chosen and len(self.ends) == 2:
+            return (None,) * len(measured.values)  # rows beyond the chosen cap may lie anywhere
+        return tuple((float(low), float(high)) for low, high in self._ends_of(measured))
+
+    def noise(
+        self, number: int, measured: plan.ReleasedValues, confidence: float
+    ) -> tuple[int | None, ...]:
+        if confidence > RANK_CONFIDENCE or len(self.ends) < 2:
+            return (None,) * len(measured.values)
+        ends = self._ends_of(measured)
+        return tuple(
+            max(high - int(value), int(value) - low)
+            for value, (low, high) in zip(measured.values, ends, strict=True)
+        )
+
+    def _ends_of(self, measured: plan.ReleasedValues) -> list[tuple[int, int]]:
+        """The ends around the answer; values may have moved a step to a coarser grid."""
+        low, high, points = self.fixed.low, self.fixed.high, list(map(int, measured.values))
+        lower = measured.released.get("lower", [low] * len(points))
+        upper = measured.released.get("upper", [high] * len(points))
+        starts = (min(pair) - self.coarsened for pair in zip(lower, points, strict=True))
+        ends = (max(pair) + self.coarsened for pair in zip(upper, points, strict=True))
+        return [(max(low, a), min(high, b)) for a, b in zip(starts, ends, strict=True)]
 
 
 def quantile_share(aggregate: Aggregate) -> Fraction:
@@ -242,6 +355,17 @@ def quantile_share(aggregate: Aggregate) -> Fraction:
     if aggregate.kind == "quantile":
         return check_share(aggregate.share)
     return Fraction(0 if aggregate.kind == "minimum" else 1)
+
+
+def _with_interval(step: RankStep, mechanism: Message) -> Message:
+    if not step.ends:
+        return mechanism
+    return Message(
+        "queries.mechanism.with_interval",
+        mechanism=mechanism,
+        epsilon=float(step.end_share * len(step.ends)),
+        confidence=100 * RANK_CONFIDENCE,
+    )
 
 
 def describe_mechanism(step: RankStep) -> Message:
@@ -297,7 +421,12 @@ def _describe_counts(step: RankStep, unit: str) -> Message:  # noqa: PLR0911 - o
 
 
 def _weighted_segments(
-    values: NDArray[np.int64], counts: NDArray[np.int64], fixed: FixedPoint, share: Fraction
+    values: NDArray[np.int64],
+    counts: NDArray[np.int64],
+    fixed: FixedPoint,
+    share: Fraction,
+    *,
+    moved: int = 0,
 ) -> Segments:
     """The same as `statistics.ranks.segments`, from points with the number of their rows.
 
@@ -310,7 +439,7 @@ def _weighted_segments(
     sizes = np.concatenate([np.ones_like(values), gaps])
     lower = np.concatenate([below[:-1], below])
     upper = np.concatenate([upto, below])
-    target = share.numerator * int(below[-1])
+    target = share.numerator * int(below[-1]) + moved
     misses = np.maximum(lower * share.denominator - target, target - upper * share.denominator)
     some = sizes > 0
     return Segments(starts[some], sizes[some], np.maximum(misses, 0)[some])

@@ -11,7 +11,11 @@ from celosia.queries.algebra import Aggregate, Key, Question, scans
 from celosia.queries.bounds.elastic_sensitivity import elastic_sensitivity
 from celosia.queries.ownership import attach_owners
 from celosia.queries.planning.context import MechanismChoice, PlanContext
-from celosia.queries.planning.contribution_bounding import choose_for_several_owners, r2t_steps
+from celosia.queries.planning.contribution_bounding import (
+    choose_for_several_owners,
+    gaussian_step,
+    r2t_steps,
+)
 from celosia.queries.planning.elastic import ElasticStep, bound_total
 from celosia.queries.planning.laplace import LaplaceStep
 from celosia.queries.planning.plan import Step, StepContext, count_groups, decimal_amount
@@ -81,13 +85,13 @@ def _choose_method(context: PlanContext, step_context: StepContext) -> str:
 
 def _total_step(method: str, context: PlanContext, step_context: StepContext) -> Step:
     totals = tuple(context.required.totals)
-    if method == "global":
+    if method in ("global", "gaussian"):
         shifts = []
         for total in totals:
             limit = bound_total(step_context, total, context.facts, context.neighbours).limit
             assert limit is not None, "without measured frequencies every bound is a cap"
             shifts.append(max(1, int(limit)))
-        return LaplaceStep(
+        step = LaplaceStep(
             context=step_context,
             totals=totals,
             shifts=tuple(shifts),
@@ -101,10 +105,11 @@ def _total_step(method: str, context: PlanContext, step_context: StepContext) ->
                 for total, shift in zip(totals, shifts, strict=True)
             ),
         )
+        return step if method == "global" else gaussian_step(context, step)
     if not context.policy.elastic:
         raise QueryRefused("CEL-Q143.not_elastic", method="elastic")
     if not context.delta:
-        raise QueryRefused("CEL-Q148")
+        raise QueryRefused("CEL-Q148.elastic")
     if context.finds_keys:
         raise QueryRefused("CEL-Q143.private_keys", method="elastic")
     return ElasticStep(

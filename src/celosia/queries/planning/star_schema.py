@@ -150,7 +150,7 @@ def choose_for_entities(context: PlanContext) -> MechanismChoice:
     if not context.policy.elastic:
         raise QueryRefused("CEL-Q143.not_elastic_for_entities", method="elastic")
     if not context.delta:
-        raise QueryRefused("CEL-Q148")
+        raise QueryRefused("CEL-Q148.elastic")
     if context.required.ranks or not context.required.totals:
         raise QueryRefused("CEL-Q143.counts_only", method="elastic")
     totals = tuple(context.required.totals)

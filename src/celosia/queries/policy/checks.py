@@ -5,12 +5,14 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import date
 from fractions import Fraction
 from graphlib import CycleError, TopologicalSorter
 
 from celosia.accounting.amounts import Spending
 from celosia.accounting.belief import delta_warning
+from celosia.accounting.currencies import is_within
 from celosia.core.errors import PrivacyWarning
 from celosia.core.messages import Message, did_you_mean
 from celosia.queries.policy.database import check_database
@@ -354,12 +356,14 @@ def _check_budgets(policy: Policy, problems: Problems) -> None:
         return  # nothing that analysts could be held against
     for name, own in policy.analysts:
         _check_spending(own, f"[analysts.{name}]", "CEL-Q014", problems)
-        for amount, part, whole in (
-            ("epsilon", own.epsilon, total.epsilon),
-            ("delta", own.delta, total.delta),
-        ):
-            if part > whole:
-                problems.add("CEL-Q014.above_budget", amount=amount, name=name)
+        if own.currency != total.currency:
+            problems.add("CEL-Q014.other_currency", name=name, its=total.currency)
+            continue
+        amount = total.currency
+        if not is_within(replace(own, delta=total.delta), total):
+            problems.add("CEL-Q014.above_budget", amount=amount, name=name)
+        if own.delta > total.delta:
+            problems.add("CEL-Q014.above_budget", amount="delta", name=name)
 
 
 def _check_ceilings(policy: Policy, problems: Problems) -> None:
@@ -381,7 +385,7 @@ def _check_ceilings(policy: Policy, problems: Problems) -> None:
 
 def _check_spending(amount: Spending, where: str, code: str, problems: Problems) -> bool:
     before = len(problems.items)
-    if not 0 < amount.epsilon <= MOST_EPSILON:
+    if amount.currency == "epsilon" and not 0 < amount.epsilon <= MOST_EPSILON:
         problems.add(f"{code}.epsilon_out_of_range", where=where, most=MOST_EPSILON)
     if not 0 <= amount.delta < 1:
         problems.add(f"{code}.delta_out_of_range", where=where)

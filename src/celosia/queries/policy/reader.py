@@ -317,12 +317,40 @@ def _unit(top: Settings) -> values.Unit:
 
 
 def _budget(top: Settings) -> Spending:
-    budget = top.section("budget", "[budget]", {"epsilon", "delta"})
-    if not budget.has("epsilon"):
+    budget = top.section("budget", "[budget]", _AMOUNTS)
+    if not any(map(budget.has, _CURRENCIES)):
         top.problems.add("CEL-Q013.no_epsilon")
     # A budget that cannot be read is a problem already; nothing else is held against this one.
-    epsilon = _default(budget.number("epsilon"), MOST_EPSILON)
-    return Spending(epsilon=epsilon, delta=_default(budget.number("delta"), Fraction(0)))
+    return _spending(budget, "CEL-Q013", Spending(epsilon=MOST_EPSILON))
+
+
+_CURRENCIES = ("epsilon", "rho", "renyi")
+_AMOUNTS = frozenset((*_CURRENCIES, "delta"))
+
+
+def _spending(section: Settings, code: str, default: Spending) -> Spending:
+    """An amount in one currency; what is left out is as in the default."""
+    said = [each for each in _CURRENCIES if section.has(each)]
+    delta = _default(section.number("delta"), default.delta)
+    if len(said) > 1:
+        section.problems.add(f"{code}.two_currencies", where=section.where)
+        return default
+    if said == ["epsilon"] or (not said and default.currency == "epsilon"):
+        return Spending(epsilon=_default(section.number("epsilon"), default.epsilon), delta=delta)
+    from celosia.accounting.currencies import spending_of  # most policies do without
+
+    if not 0 < delta < 1:
+        section.problems.add(f"{code}.delta_out_of_range_in_currency", where=section.where)
+        return default
+    rho, curve = default.rho, list[Any](default.curve)
+    if said:
+        rho = section.number("rho") or Fraction(0) if said == ["rho"] else None
+        curve = [] if said == ["rho"] else section.pairs("renyi")
+    try:
+        return spending_of(rho=rho, curve=curve, delta=delta)
+    except InputError:
+        section.problems.add(f"{code}.{said[0]}_out_of_range", where=section.where)
+        return default
 
 
 def _analysts(top: Settings, budget: Spending) -> tuple[tuple[str, Spending], ...]:
@@ -331,10 +359,8 @@ def _analysts(top: Settings, budget: Spending) -> tuple[tuple[str, Spending], ..
         top.problems.add("CEL-Q014.no_analyst")
     found = []
     for name in analysts.table:
-        limit = analysts.section(name, f"[analysts.{name}]", {"epsilon", "delta"})
-        epsilon = _default(limit.number("epsilon"), budget.epsilon)
-        delta = _default(limit.number("delta"), budget.delta)
-        found.append((name, Spending(epsilon=epsilon, delta=delta)))
+        limit = analysts.section(name, f"[analysts.{name}]", _AMOUNTS)
+        found.append((name, _spending(limit, "CEL-Q014", budget)))
     return tuple(found)
 
 

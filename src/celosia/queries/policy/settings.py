@@ -209,6 +209,17 @@ class Settings:
             self.problems.add("CEL-Q005.no_number", key=key, where=self.where)
         return number
 
+    def pairs(self, key: str) -> list[tuple[Fraction | None, Fraction | None]]:
+        """A list of pairs of numbers; a pair that is none holds None."""
+        found: list[tuple[Fraction | None, Fraction | None]] = []
+        value = self.table.get(key)
+        for each in value if isinstance(value, list) else []:
+            if isinstance(each, list) and len(each) == 2:
+                found.append((parse_amount(each[0]), parse_amount(each[1])))
+            else:
+                found.append((None, None))
+        return found
+
     def add_wrong_type(self, problem: str, key: str, value: object, **fields: object) -> None:
         """Note a setting of another type. What was written is not shown but for its type."""
         self.problems.add(problem, key=key, where=self.where, got=describe_type(value), **fields)

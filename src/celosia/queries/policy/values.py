@@ -469,8 +469,13 @@ def _column(column: ColumnPolicy) -> dict[str, Any]:
     }
 
 
-def _spending(amount: Spending) -> list[str | None]:
-    return [_fraction(amount.epsilon), _fraction(amount.delta)]
+def _spending(amount: Spending) -> list[Any]:
+    delta = _fraction(amount.delta)
+    if amount.rho is not None:
+        return ["rho", _fraction(amount.rho), delta]
+    if amount.curve:
+        return ["renyi", [[*map(_fraction, pair)] for pair in amount.curve], delta]
+    return [_fraction(amount.epsilon), delta]
 
 
 def _fraction(number: Fraction | None) -> str | None:

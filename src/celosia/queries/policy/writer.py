@@ -161,7 +161,13 @@ def _predicate(table: TablePolicy, labels: Mapping[int, str]) -> Iterator[str]:
 
 
 def _spending(amount: Spending) -> Iterator[str]:
-    yield f"epsilon = {format_number(amount.epsilon)}"
+    if amount.rho is not None:
+        yield f"rho = {format_number(amount.rho)}"
+    elif amount.curve:
+        pairs = (", ".join(map(format_number, pair)) for pair in amount.curve)
+        yield f"renyi = [{', '.join(f'[{each}]' for each in pairs)}]"
+    else:
+        yield f"epsilon = {format_number(amount.epsilon)}"
     yield f"delta = {format_number(amount.delta)}"
 
 

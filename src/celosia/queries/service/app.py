@@ -4,23 +4,28 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from celosia.accounting.ledger.ledger import check_not_lost
 from celosia.core.errors import InputError
 from celosia.core.server import listening, run_server
-from celosia.queries.paths import audit_log_path, ledger_path, tokens_path
+from celosia.queries.paths import audit_log_path, ledger_path, oidc_path, tokens_path
 from celosia.queries.service.audit_log import AuditLog
 from celosia.queries.service.errors import missing_extra
 from celosia.queries.service.limits import Limits
+from celosia.queries.service.metrics import Metrics
+from celosia.queries.service.oidc import OidcSettings, OidcTokens
 from celosia.queries.service.service import Service, VaultProtocol
 from celosia.queries.service.tokens import TokenStore
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
+
+    from celosia.queries.service.policies import PolicyRouter
 
 PORT = 8440
 
@@ -32,6 +37,8 @@ def create_app(
     audit_log: AuditLog | str | Path | None = None,
     limits: Limits | None = None,
     docs: bool = False,
+    oidc: OidcTokens | None = None,
+    name: str | None = None,
 ) -> FastAPI:
     """The service over a vault.
 
@@ -45,6 +52,8 @@ def create_app(
         audit_log: where it is noted who asked; nowhere if None.
         limits: sizes, rates and times.
         docs: whether /v1/docs shows the API in a browser, with scripts from a public server.
+        oidc: whose signed tokens are accepted too.
+        name: the label of its metrics, where it is one of several on a server.
 
     Raises:
         InputError: CEL-Q170 the extra is missing.
@@ -65,6 +74,8 @@ def create_app(
         tokens=tokens,
         audit=log,
         limits=bounded,
+        metrics=Metrics(name),
+        oidc=oidc,
     )
 
     @asynccontextmanager
@@ -93,13 +104,14 @@ def create_app(
 
 
 def serve(
-    policy: str | Path,
+    policy: str | Path | Mapping[str, str | Path],
     *,
     host: str = "127.0.0.1",
     port: int = PORT,
     ledger: str | Path | None = None,
     tokens: TokenStore | str | Path | None = None,
     audit_log: AuditLog | str | Path | None = None,
+    oidc: str | Path | None = None,
     limits: Limits | None = None,
     certificate: str | Path | None = None,
     key: str | Path | None = None,
@@ -109,17 +121,19 @@ def serve(
 ) -> None:
     """Run the service until it is stopped (Ctrl-C, or SIGTERM).
 
-    Files that are not named lie beside the policy: `policy.tokens.sqlite` and
-    `policy.audit.jsonl`.
+    Files that are not named lie beside the policy: `policy.tokens.sqlite`, `policy.audit.jsonl`
+    and, where there is one, `policy.oidc.toml`.
 
     Args:
-        policy: the policy file.
+        policy: the policy file; or several by name, each of which is served at /NAME with files of
+            its own beside it.
         host: where to listen; only this machine unless said otherwise.
         port: of it.
-        ledger: as for `Vault.open`.
+        ledger: as for `Vault.open`; of one policy only, as are tokens, audit_log and oidc.
         tokens: who may ask.
         audit_log: where it is noted who asked.
-        limits: sizes, rates and times.
+        oidc: the file that names an identity provider whose tokens are accepted too.
+        limits: sizes, rates and times, of each policy.
         certificate: a file, for HTTPS.
         key: its private key.
         plain: whether to listen to other machines without HTTPS, behind a proxy that has it.
@@ -129,7 +143,8 @@ def serve(
     Raises:
         EngineError: CEL-Q208, the port cannot be had.
         InputError: CEL-Q170 the extra is missing; CEL-Q188 others could read along; CEL-Q189
-            nobody holds a token of a curator; or what is wrong with the policy.
+            nobody holds a token of a curator; CEL-Q191 the identity provider cannot be used;
+            CEL-Q193 policies that cannot be served together; or what is wrong with the policy.
     """
     try:
         import uvicorn  # noqa: F401 - part of an extra
@@ -137,23 +152,25 @@ def serve(
         raise missing_extra(error.name) from None
     if certificate is None and not plain and not is_this_machine(host):
         raise InputError("CEL-Q188.no_encryption", host=host)
-    store = tokens if isinstance(tokens, TokenStore) else TokenStore(tokens or tokens_path(policy))
-    if not store.has_curator():
-        raise InputError("CEL-Q189", path=str(store.path))
     bounded = limits or Limits()
-    named = audit_log or audit_log_path(policy)
-    log = named if isinstance(named, AuditLog) else AuditLog(named)
+    several = isinstance(policy, Mapping)
+    if several and any(each is not None for each in (ledger, tokens, audit_log, oidc)):
+        raise InputError("CEL-Q193.own_files")
+    named = dict(policy) if isinstance(policy, Mapping) else {"": policy}
+    parts = {
+        name: _Parts.of(path, ledger=ledger, tokens=tokens, audit_log=audit_log, oidc=oidc)
+        for name, path in named.items()
+    }
+    check_apart(parts)
     with listening(host, port, code="CEL-Q208") as sockets:
-        app = create_app(
-            _opener(policy, limits=bounded, ledger=ledger, traces=(log.path, store.path)),
-            tokens=store,
-            audit_log=log,
-            limits=bounded,
-            docs=docs,
-        )
-        app.state.service.open()  # here, so that what is wrong with the policy is told as an error
+        apps = {
+            name: each.app(limits=bounded, docs=docs, name=name or None)
+            for name, each in parts.items()
+        }
+        for each in apps.values():
+            each.state.service.open()  # here, so that what is wrong is told as an error
         run_server(
-            app,
+            _router(apps, bounded) if several else apps[""],
             sockets,
             ready=ready,
             code="CEL-Q208",
@@ -165,6 +182,84 @@ def serve(
             ssl_keyfile=key,
             timeout_graceful_shutdown=round(bounded.seconds),
         )
+
+
+def _router(apps: Mapping[str, FastAPI], limits: Limits) -> PolicyRouter:
+    from celosia.queries.service.policies import PolicyRouter  # one policy does without
+
+    return PolicyRouter(apps, limits=limits)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Parts:
+    """What the service of one policy is made of; nothing of it is shared."""
+
+    policy: str | Path
+    ledger: str | Path | None
+    tokens: TokenStore
+    audit: AuditLog
+    oidc: OidcTokens | None
+
+    @classmethod
+    def of(
+        cls,
+        policy: str | Path,
+        *,
+        ledger: str | Path | None,
+        tokens: TokenStore | str | Path | None,
+        audit_log: AuditLog | str | Path | None,
+        oidc: str | Path | None,
+    ) -> _Parts:
+        """The parts of a policy, beside its file where no others are named."""
+        store = (
+            tokens if isinstance(tokens, TokenStore) else TokenStore(tokens or tokens_path(policy))
+        )
+        issuer = _issuer(policy, oidc)
+        if not store.has_curator() and (issuer is None or not issuer.has_curator):
+            raise InputError("CEL-Q189", path=str(store.path))
+        named = audit_log or audit_log_path(policy)
+        log = named if isinstance(named, AuditLog) else AuditLog(named)
+        return cls(policy=policy, ledger=ledger, tokens=store, audit=log, oidc=issuer)
+
+    def app(self, *, limits: Limits, docs: bool, name: str | None) -> FastAPI:
+        """The service."""
+        traces = (self.audit.path, self.tokens.path)
+        return create_app(
+            _opener(self.policy, limits=limits, ledger=self.ledger, traces=traces),
+            tokens=self.tokens,
+            audit_log=self.audit,
+            limits=limits,
+            docs=docs,
+            oidc=self.oidc,
+            name=name,
+        )
+
+
+def check_apart(parts: Mapping[str, _Parts]) -> None:
+    """Refuse policies of which a signed token of one would be good for another.
+
+    Raises:
+        InputError: CEL-Q193.
+    """
+    met: dict[tuple[str, str], str] = {}
+    for name, each in parts.items():
+        if each.oidc is None:
+            continue
+        settings = each.oidc.settings
+        other = met.setdefault((settings.issuer, settings.audience), name)
+        if other != name:
+            raise InputError("CEL-Q193.same_audience", name=name, other=other)
+
+
+def _issuer(policy: str | Path, oidc: str | Path | None) -> OidcTokens | None:
+    place = oidc_path(policy) if oidc is None else Path(oidc)
+    if oidc is None and not place.is_file():
+        return None
+    from celosia.queries.policy import load_policy
+
+    return OidcTokens(
+        OidcSettings.load(place), named=tuple(name for name, _ in load_policy(policy).analysts)
+    )
 
 
 def is_this_machine(host: str) -> bool:

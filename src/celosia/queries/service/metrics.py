@@ -22,7 +22,13 @@ Samples = Mapping[Labels, float]
 class Metrics:
     """Counts replies; safe for threads."""
 
-    def __init__(self) -> None:
+    def __init__(self, policy: str | None = None) -> None:
+        """Begin to count.
+
+        Args:
+            policy: the label of every sample, where a server has several.
+        """
+        self._own: Labels = () if policy is None else (("policy", policy),)
         self._replies: Counter[Labels] = Counter()
         self._lock = Lock()
 
@@ -45,23 +51,28 @@ class Metrics:
         """
         with self._lock:
             replies = dict(self._replies)
+        families: list[tuple[str, str, str, Samples]] = [
+            ("celosia_replies_total", "counter", "Replies sent.", replies),
+            ("celosia_charges_total", "counter", "Answers charged.", {(): charges}),
+            ("celosia_spent", "gauge", "Budget spent.", _amounts(spent)),
+            ("celosia_remaining", "gauge", "Budget left.", _amounts(remaining)),
+            ("celosia_questions", "gauge", "Questions answered or waiting.", {(): inside}),
+            ("celosia_places", "gauge", "Questions answered at once.", {(): places}),
+        ]
         return "".join(
-            [
-                _family("celosia_replies_total", "counter", "Replies sent.", replies),
-                _family("celosia_charges_total", "counter", "Answers charged.", {(): charges}),
-                _family("celosia_spent", "gauge", "Budget spent.", _amounts(spent)),
-                _family("celosia_remaining", "gauge", "Budget left.", _amounts(remaining)),
-                _family(
-                    "celosia_questions", "gauge", "Questions answered or waiting.", {(): inside}
-                ),
-                _family("celosia_places", "gauge", "Questions answered at once.", {(): places}),
-            ]
+            _family(name, kind, meaning, {(*self._own, *key): n for key, n in samples.items()})
+            for name, kind, meaning, samples in families
         )
 
 
 def _amounts(price: Price) -> Samples:
     known = {name: amount for name, amount in price.amounts.items() if amount is not None}
-    return {(("kind", name),): float(amount) for name, amount in known.items()}
+    samples: dict[Labels, float] = {
+        (("kind", name),): float(amount) for name, amount in known.items()
+    }
+    if price.promise is not None:
+        samples[("kind", "as_epsilon"),] = price.promise[0]
+    return samples
 
 
 def _family(name: str, kind: str, meaning: str, samples: Samples) -> str:

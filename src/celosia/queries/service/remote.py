@@ -158,4 +158,11 @@ def _amount(written: float | str) -> Fraction:
 
 
 def _price(written: Mapping[str, str | None]) -> Price:
-    return Price({name: None if text is None else Fraction(text) for name, text in written.items()})
+    told = written.get("as_epsilon"), written.get("at_delta")
+    amounts = {
+        name: None if text is None else Fraction(text)
+        for name, text in written.items()
+        if name not in {"as_epsilon", "at_delta"}
+    }
+    epsilon, delta = (None if text is None else float(text) for text in told)
+    return Price(amounts, None if epsilon is None or delta is None else (epsilon, delta))

@@ -40,11 +40,19 @@ class PlanBody(BaseModel):
     method: str | None = Field(
         default=None, max_length=40, description="A way to bound the answer; chosen if left out."
     )
+    rank_intervals: bool = Field(
+        default=False, description="Half of the epsilon of MIN, MAX and quantiles for intervals."
+    )
 
     def request(self, analyst: str) -> QueryRequest:
         """The same for the vault; the holder of the token asks."""
         return QueryRequest(
-            self.query, epsilon=self.epsilon, delta=self.delta, method=self.method, analyst=analyst
+            self.query,
+            epsilon=self.epsilon,
+            delta=self.delta,
+            method=self.method,
+            analyst=analyst,
+            rank_intervals=self.rank_intervals,
         )
 
 
@@ -299,7 +307,10 @@ def _account(ledger: Ledger, analyst: str) -> dict[str, Any]:
 
 
 def _price(price: Price) -> dict[str, str | None]:
-    return {
+    written = {
         name: None if amount is None else format_fraction(amount)
         for name, amount in price.amounts.items()
     }
+    if price.promise is not None:
+        written["as_epsilon"], written["at_delta"] = map(repr, price.promise)
+    return written

@@ -23,6 +23,7 @@ from celosia.queries.service.envelope import Reply, error_reply, success_reply
 from celosia.queries.service.errors import hidden_error, too_busy
 from celosia.queries.service.limits import Limits, RateLimit
 from celosia.queries.service.metrics import CONTENT, Metrics
+from celosia.queries.service.oidc import OidcTokens
 from celosia.queries.service.refusals import Refusals
 from celosia.queries.service.tokens import Role, Token, TokenStore
 
@@ -88,6 +89,8 @@ def _replied(work: Callable[[], Reply]) -> Reply:
 
 LOGGER = logging.getLogger(__name__)
 
+SIGNED_DOTS = 2
+"""Dots of a signed token; those of our own have none."""
 REFUSALS_NOTED = 60
 """A minute: who has no token must not be able to fill the disk with lines about it."""
 
@@ -126,6 +129,7 @@ class Service:
     limits: Limits
     refusals: Refusals = field(default_factory=Refusals)
     metrics: Metrics = field(default_factory=Metrics)
+    oidc: OidcTokens | None = None
     _vault: VaultProtocol | None = None
     _opening: Lock = field(default_factory=Lock)
     _rate: RateLimit = field(init=False)
@@ -186,7 +190,7 @@ class Service:
             scheme, _, text = (authorization if len(authorization) == 1 else [""])[0].partition(" ")
             if scheme.lower() != "bearer":
                 raise errors.no_token()
-            holder = await asyncio.to_thread(self.tokens.holder, text.strip())
+            holder = await asyncio.to_thread(self._holder, text.strip())
             seconds = self._rate.admit(holder.id)
             if seconds:
                 raise errors.too_many(seconds)
@@ -197,6 +201,12 @@ class Service:
                 await self.refusals.wait(address, arrived)
             raise
         return holder
+
+    def _holder(self, text: str) -> Token:
+        """Whoever holds a token of ours, or a signed one of the owner's identity provider."""
+        if self.oidc is not None and text.count(".") == SIGNED_DOTS:
+            return self.oidc.holder(text)
+        return self.tokens.holder(text)
 
     async def query(self, holder: Token, request: QueryRequest) -> Reply:
         """Answer a question at the deadline of its plan, or refuse it.

@@ -16,7 +16,7 @@ from typing import Any
 
 from celosia import datasets
 from celosia.accounting.filters import Price
-from celosia.accounting.ledger import Ledger, Record
+from celosia.accounting.ledger import Ledger, LedgerView, Record
 from celosia.core.errors import InputError, PrivacyWarning
 from celosia.core.files import replacing
 from celosia.core.messages import Message
@@ -142,8 +142,10 @@ def method_label(name: str) -> str:
         "r2t": _("race to the top"),
         "r2t-cap": _("race to the top, then a cap"),
         "global": _("the bounds of the policy"),
+        "gaussian": _("the bounds of the policy, with Gaussian noise"),
         "elastic": _("elastic sensitivity"),
         "rank": _("rank of the rows"),
+        "top-k": _("private choice of the largest groups"),
         "public": _("no private data is used"),
     }.get(name, name)
 
@@ -300,7 +302,8 @@ def asked(
         "noise_only": answer.noise_only[:MOST_ROWS],
         "more": max(0, len(facts["rows"]) - MOST_ROWS),
         "left": None if left is None else _epsilon(left),
-        "left_delta": None if left is None else float(left["delta"] or 0),
+        "left_delta": None if left is None else _delta(left),
+        "left_as": None if left is None or left.promise is None else left.as_dict(),
     }
 
 
@@ -336,12 +339,17 @@ def account(work: Work) -> dict[str, Any]:
             }
             for each in view.history()
         ]
+        left = view.remaining
+        unit, left_after = _left_after(view, [each["number"] for each in records])
         return {
             "begun": True,
             "records": records,
-            "remaining": _epsilon(view.remaining),
-            "remaining_delta": float(view.remaining["delta"] or 0),
-            "total": _epsilon(view.spent) + _epsilon(view.remaining),
+            "remaining": _epsilon(left),
+            "remaining_delta": _delta(left),
+            "total": left_after[0],
+            "unit": unit,
+            "left_after": left_after,
+            "left_as": left.as_dict() if left.promise is not None else None,
             "head": str(view.verify().hash),
             "owed": format_money(total_price(sold_answers(view.history()))),
         }
@@ -411,7 +419,31 @@ def who_asks(policy: Policy) -> dict[str, Any] | None:
 
 
 def _epsilon(price: Price) -> float:
-    return float(price["epsilon"] or 0)
+    """Its epsilon; of another currency, the one that it is told as."""
+    return price.promise[0] if price.promise is not None else float(price["epsilon"] or 0)
+
+
+def _delta(price: Price) -> float:
+    return price.promise[1] if price.promise is not None else float(price["delta"] or 0)
+
+
+def _left_after(view: LedgerView, entries: list[int]) -> tuple[str, list[float]]:
+    """What is left of the budget at first and after each charge: epsilon, or % of other ones."""
+    price = view.remaining
+    limits = {name: amount for name, amount in (price + view.spent).amounts.items() if amount}
+    limits.pop("delta", None)
+    unit = "epsilon" if price.promise is None else "%"
+    spent = dict.fromkeys(limits, Fraction(0))
+    found = []
+    for charge in (None, *map(view.price_of, entries)):
+        if charge is not None:
+            spent = {name: spent[name] + (charge[name] or 0) for name in spent}
+        if unit == "epsilon":
+            found.append(round(float(limits["epsilon"] - spent["epsilon"]), 6))
+        else:
+            most = max(spent[name] / limits[name] for name in limits)
+            found.append(round(100 * float(1 - most), 4))
+    return unit, found
 
 
 def language(vault: Vault) -> str:

@@ -11,7 +11,7 @@ from celosia.core.messages import render, unit_word
 from celosia.studio.language import _, figure, n_, number, short
 from celosia.studio.query import jobs, model
 from celosia.studio.query.model import PlanBranch
-from celosia.studio.query.pages.ledger import show_account
+from celosia.studio.query.pages.ledger import amounts, show_account
 from celosia.studio.query.pages.start import KIND
 from celosia.studio.shell import page, visitor
 from celosia.studio.visitors import Work
@@ -489,7 +489,9 @@ def _price(answer: dict[str, Any]) -> None:
                 else [
                     figure(
                         "Left",
-                        _spent({"epsilon": left, "delta": answer["left_delta"]}),
+                        _spent({"epsilon": left, "delta": answer["left_delta"]})
+                        if answer["left_as"] is None
+                        else amounts(answer["left_as"]),
                         "for all later questions",
                     )
                 ]

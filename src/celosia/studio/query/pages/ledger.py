@@ -28,15 +28,16 @@ def show_account(work: Work, found: dict[str, Any]) -> None:
         draw_empty("ledger")
         quiet("Nothing was spent yet. The ledger begins with the first question.")
         return
-    total, left = found["total"], found["remaining"]
-    left_after, rest = [total], total
-    for record in found["records"]:
-        rest -= record["epsilon"]
-        left_after.append(round(rest, 6))
+    left_after, told = found["left_after"], found["left_as"]
+    total, left = left_after[0], left_after[-1]
     mean = (total - left) / len(found["records"])
     key_figures(
         [
-            figure("Left", f"epsilon {short(left)}", "of {total} in all", total=short(total)),
+            figure("Left", f"epsilon {short(left)}", "of {total} in all", total=short(total))
+            if told is None
+            else figure(
+                "Left", f"{short(left)} %", "of the budget: {amounts}", amounts=amounts(told)
+            ),
             figure(
                 "Questions at the same price",
                 number(int(left / mean)) if mean > 0 else "",
@@ -50,7 +51,7 @@ def show_account(work: Work, found: dict[str, Any]) -> None:
         [(_("Left"), left_after)],
         description=_("The budget that is left after each question."),
         x=_("Questions"),
-        y=_("epsilon left"),
+        y=_("epsilon left") if told is None else _("left of the budget, %"),
         height="14rem",
     )
     is_sold = any(each["price"] is not None for each in found["records"])
@@ -88,6 +89,21 @@ def show_account(work: Work, found: dict[str, Any]) -> None:
             ["", _("Question, as it was understood")],
             [[at, each["understood"]] for at, each in enumerate(found["records"], start=1)],
         )
+
+
+def amounts(told: dict[str, float | None]) -> str:
+    """Amounts of a budget in another currency than epsilon, with the epsilon that they give."""
+    listed = [
+        f"{name} {short(amount)}"
+        for name, amount in told.items()
+        if amount is not None and name not in {"delta", "as_epsilon", "at_delta"}
+    ]
+    promise = _(
+        "epsilon {epsilon} at delta {delta}",
+        epsilon=short(told["as_epsilon"] or 0.0),
+        delta=f"{told['at_delta'] or 0.0:g}",
+    )
+    return f"{', '.join(listed)} ({promise})"
 
 
 def _show_market(work: Work, market: dict[str, Any]) -> None:
