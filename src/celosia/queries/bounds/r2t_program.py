@@ -25,7 +25,8 @@ upwards and 2 s downwards, and, being multiples of s, by at most the largest mul
 sensitivity that `R2T` and `R2TCap` use for a grain above 1. No number here is limited by
 what the data hold: amounts are cut off at the cap, sums that could leave 64 bits are taken in
 halves. A program that is not solved to such a proof is not answered; nothing is guessed. Rows of up
-to two people always are, for caps below 2^31 (`pair_flow`).
+to two people always are, for caps below 2^31 (`solve_by_flow`), also where they share results of
+which all rows have one person in common (`solve_results_by_flow`).
 """
 
 from __future__ import annotations

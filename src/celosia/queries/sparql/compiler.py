@@ -258,7 +258,7 @@ def _compile_query(query: str, policy: Policy, graph: Graph) -> Question:
     outputs.read(tree)
     done = read_post_processing(tree, outputs, reader)
     aggregates, keys = outputs.parts()
-    return Question(found.relation, aggregates, keys, done)
+    return Question(found.relation, aggregates, keys, done, wording=solver.wording)
 
 
 def described_names(tree: Any, *, besides: tuple[str, ...] = ()) -> frozenset[str]:
