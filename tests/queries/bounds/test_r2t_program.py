@@ -170,14 +170,32 @@ def test_results_without_a_person_in_common_are_no_flow() -> None:
     assert dual_certificate.solve_results_by_flow(row, person, results, weights, 1) is None
 
 
+def test_once_all_results_fit_larger_caps_need_no_solver(monkeypatch: pytest.MonkeyPatch) -> None:
+    tried: list[tuple[int, str]] = []
+    right = dual_certificate._solve
+
+    def watched(program: Any, people: int, method: str) -> Any:
+        tried.append((program.cap, method))
+        return right(program, people, method)
+
+    monkeypatch.setattr(dual_certificate, "_solve", watched)
+    rows = [(frozenset({a, b}), 1, a) for a in range(40) for b in range(40) if a != b]
+    caps = ladder(64)
+    totals = program_totals(incidence(rows, distinct=True), caps, grain=GRAIN)
+    assert totals[0] == 20 * GRAIN  # one half of each: every row belongs to two
+    assert totals[1:] == tuple(
+        40 * GRAIN // rounding(c, GRAIN) * rounding(c, GRAIN) for c in caps[1:]
+    )
+    assert tried == [(1, "spread"), (1, "flow"), (2, "spread")]
+
+
 def test_a_solver_that_errs_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = [(frozenset({0, 1}), 1, 0), (frozenset({1, 2}), 1, 1), (frozenset({0, 2}), 1, 2)]
     right = dual_certificate._solve
 
     def wrong(*problem: Any) -> Any:
         solved = right(*problem)
-        assert solved is not None
-        return solved[0] * 0.9, solved[1]
+        return None if solved is None else (solved[0] * 0.9, solved[1])
 
     monkeypatch.setattr(dual_certificate, "_solve", wrong)
     with pytest.raises(PrivacyError) as refused:

@@ -122,6 +122,7 @@ def program_totals(
     """
     found: dict[int, int] = {}
     wanted = sorted({int(cap) for cap in caps})
+    everything = _all_results(incidence)
     for cap, free, program in _programs(incidence, wanted):
         progress(Step(Message("queries.bounds.linear_programs"), len(found), len(wanted)))
         step = rounding(cap, grain)
@@ -132,8 +133,22 @@ def program_totals(
         if high - low >= gap:
             raise PrivacyError("CEL-Q092")
         found[cap] = (free + high) * grain // step * step
+        if free + high == everything:  # optima only rise, and no further: so under all larger caps
+            rest = [each for each in wanted if each > cap]
+            found |= {
+                each: everything * grain // (wide := rounding(each, grain)) * wide for each in rest
+            }
+            break
     progress(Step(Message("queries.bounds.linear_programs"), len(wanted), len(wanted)))
     return tuple(found[int(cap)] for cap in caps)
+
+
+def _all_results(incidence: Incidence) -> int | None:
+    """What all results count for together; None where rows are their own."""
+    if incidence.results is None:
+        return None
+    present = np.unique(incidence.results)
+    return present.size if incidence.weights is None else exact_sum(incidence.weights[present])
 
 
 def _unique_pairs(rows: Whole, people: Whole) -> tuple[Whole, Whole]:
