@@ -293,3 +293,9 @@ def test_no_plan_shows_a_name_that_the_question_does_not_have(
     shown = "\n".join(map(str, (*plan.tree, *plan.parts)))
     assert [each for each in told if each not in shown] == []
     assert not re.search(r"\bt[0-9]|celosia|scan|subject|object\b", shown), shown
+
+
+def test_a_rank_over_several_persons_is_refused_in_the_words_of_graphs(vault: Vault) -> None:
+    with pytest.raises(QueryRefused, match="a solution can belong to several persons") as caught:
+        vault.explain("SELECT\n(MAX(?a) AS ?n) { ?x foaf:knows ?y . ?y foaf:age ?a }")
+    assert (caught.value.details["line"], caught.value.details["column"]) == (2, 2)

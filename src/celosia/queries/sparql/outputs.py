@@ -229,7 +229,8 @@ class Outputs:
         if word in _NUMBERS and (not is_distinct or word in ("Min", "Max")):
             inner = strip_layers(node["vars"])
             return UnnamedAggregate(_NUMBERS[word], self._bounded(inner, word.upper()))
-        raise refusal("CEL-Q262.form", aggregate=word.upper())
+        written = "GROUP_CONCAT" if word == "GroupConcat" else word.upper()
+        raise refusal("CEL-Q262.form", aggregate=written)
 
     def _count(self, inner: Any, is_distinct: bool) -> UnnamedAggregate:
         if inner == "*" and not is_variable(inner):
