@@ -96,13 +96,17 @@ _OF_SQL: Mapping[str, str] = {
 """Refusals of the algebra that speak of SQL, and those that say the same of SPARQL."""
 _AFTER: Mapping[str, str] = {"CEL-Q266": "GROUP"}
 """Clauses that a refusal is about, where the query may speak of the same name before."""
+_PLACES = frozenset({"at", "line", "column"})
 _FIELDS = ("function", "aggregate", "use", "clause", "operator")
 
 
 def reword(error: QueryRefused, words: Sequence[PlacedWord]) -> QueryRefused:
     """A refusal of the planner in the words of SPARQL, with its place in the query."""
     key = _OF_SQL.get(error.key)
-    return locate(error if key is None else refusal(key, **error.details), words)
+    if key is not None:
+        fields = {name: error.details[name] for name in error.details if name not in _PLACES}
+        error = refusal_at(key, None, fields)
+    return locate(error, words)
 
 
 def locate_misread(error: InputError, words: Sequence[PlacedWord]) -> InputError:
