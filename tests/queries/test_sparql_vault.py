@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -237,3 +238,64 @@ def test_what_is_public_is_told_in_the_words_of_graphs(vault: Vault, folder: Pat
         with pytest.raises(QueryRefused, match="how many facts of foaf:knows") as caught:
             strict.explain(path)
     assert "most_per_" in caught.value.fix
+
+
+def test_a_plan_speaks_of_the_variables_and_patterns_of_the_question(vault: Vault) -> None:
+    query = (
+        "SELECT ?c (AVG(?a) AS ?mean) { ?x foaf:knows ?y . ?y foaf:age ?a ; ex:city ?c "
+        "FILTER(?a < 30) } GROUP BY ?c"
+    )
+    plan = vault.explain(query)
+    assert [str(each) for each in plan.tree] == [
+        "answer c, mean   -- solutions belong to persons: ?x, ?y",
+        "  mean = AVG(?a)",
+        "  by c = ?c",
+        "  join on ?y",
+        "    join on ?y",
+        "      ?x foaf:knows ?y   -- private",
+        "      where ?a < 30",
+        "        ?y foaf:age ?a   -- private; at most 1 facts for each ?y",
+        "    ?y ex:city ?c   -- private; at most 1 facts for each ?y",
+    ]
+    assert [each.name for each in plan.parts] == ["SUM(?a)", "COUNT(?a)"]
+    assert plan.parts[0].bound.startswith("solutions shared out by a linear program")
+
+
+@pytest.mark.parametrize(
+    ("query", "told"),
+    [
+        (
+            "SELECT (COUNT(DISTINCT ?x) AS ?n) "
+            "{ { ?x foaf:knows ?y } UNION { ?x ex:city ex:Bern } }",
+            ("persons: ?x", "COUNT(DISTINCT ?x)", "alternatives (UNION)", "?x ex:city ex:Bern "),
+        ),
+        (
+            "SELECT (SUM(?m) AS ?n) { "
+            "{ SELECT ?x (COUNT(*) AS ?m) { ?x foaf:knows ?y } GROUP BY ?x }"
+            " FILTER(?m * 2 > 1) }",
+            ("persons: ?x", "SUM(?m)", "where (?m * 2) > 1", "groups by ?x", "?m = COUNT(*)"),
+        ),
+        (
+            "SELECT (COUNT(*) AS ?n) { ?x foaf:knows/foaf:age ?a OPTIONAL { ?x ex:city ?c } "
+            "FILTER(!BOUND(?c)) }",
+            ("persons: ?x, _:hidden1", "left join on ?x", "where !BOUND(?c)", "_:hidden1 foaf:age"),
+        ),
+        (
+            "SELECT (COUNT(*) AS ?n) { ?x foaf:age ?a MINUS { ?x ex:city [] } }",
+            ("persons: ?x", "match none on ?x", "?x ex:city _:hidden1"),
+        ),
+    ],
+)
+def test_no_plan_shows_a_name_that_the_question_does_not_have(
+    vault: Vault, query: str, told: tuple[str, ...]
+) -> None:
+    plan = vault.explain(query)
+    shown = "\n".join(map(str, (*plan.tree, *plan.parts)))
+    assert [each for each in told if each not in shown] == []
+    assert not re.search(r"\bt[0-9]|celosia|scan|subject|object\b", shown), shown
+
+
+def test_a_rank_over_several_persons_is_refused_in_the_words_of_graphs(vault: Vault) -> None:
+    with pytest.raises(QueryRefused, match="a solution can belong to several persons") as caught:
+        vault.explain("SELECT\n(MAX(?a) AS ?n) { ?x foaf:knows ?y . ?y foaf:age ?a }")
+    assert (caught.value.details["line"], caught.value.details["column"]) == (2, 2)

@@ -7,8 +7,8 @@ columns are qualified by the alias of their relation.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Literal
 
@@ -262,6 +262,21 @@ class PostProcessing:
 
 
 @dataclass(frozen=True, slots=True)
+class Wording:
+    """What the question itself calls its parts, where the algebra has other names for them."""
+
+    columns: dict[Column, str] = field(default_factory=dict)
+    """Of SPARQL the variable or term that a column holds."""
+    scans: dict[str, str] = field(default_factory=dict)
+    """By alias, of SPARQL the triple pattern that a scan is of."""
+
+    def renamed(self, names: Mapping[Column, Column]) -> Wording:
+        """The same words for columns under other names."""
+        more = {names[each]: text for each, text in self.columns.items() if each in names}
+        return Wording(self.columns | more, dict(self.scans))
+
+
+@dataclass(frozen=True, slots=True)
 class Question:
     """Aggregates over the rows of a relation, group by group."""
 
@@ -275,6 +290,8 @@ class Question:
     Their answers stand below each other, with the column names of the first; `post_processing` is
     that of all of them together.
     """
+    wording: Wording | None = field(default=None, compare=False, repr=False)
+    """How it is shown; None for the names of the algebra."""
 
     @property
     def each(self) -> tuple[Question, ...]:

@@ -62,6 +62,23 @@ def test_a_refusal_shows_the_place() -> None:
     assert (late.details["line"], late.details["column"]) == (3, 10)
 
 
+@pytest.mark.parametrize(
+    ("query", "place"),
+    [
+        ("SELECT (COUNT(*) AS ?n)\n{ ?s no:p ?o }", (2, 6)),
+        ("SELECT (COUNT(*) AS ?n)\n{ ?s <p> ?o }", (2, 6)),
+        ("SELECT (COUNT(*) AS ?n)\n{ ?s ex:p ?o BIND(1 AS ?o) }", (2, 24)),
+        ("SELECT (GROUP_CONCAT(?o) AS ?n) { ?s ex:p ?o }", (1, 9)),
+        ("SELECT ?o (COUNT(*) AS ?n) { ?s ex:p ?o }\nGROUP BY ?o", (2, 10)),
+    ],
+)
+def test_a_place_is_that_of_the_name_in_the_clause_that_is_meant(
+    query: str, place: tuple[int, int]
+) -> None:
+    details = refused(query).details
+    assert (details["line"], details["column"]) == place
+
+
 def test_nearly_every_refusal_of_a_construct_has_a_place() -> None:
     """Limits of the whole text, literals as subjects and hidden predicates stand nowhere."""
     without = {key for key, query in CASES if "line" not in refused(query).details}

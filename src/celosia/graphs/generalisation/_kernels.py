@@ -15,18 +15,32 @@ TIE = 1e-12
 
 @njit(cache=True, nogil=True)
 def spread(
-    vertex: int, starts: Whole, neighbours: Vertices, shared: Whole, touched: Whole, count: int
+    vertex: int,
+    starts: Whole,
+    neighbours: Vertices,
+    block: Whole,
+    crowd: int,
+    shared: Whole,
+    touched: Whole,
+    count: int,
 ) -> int:
     """Add to each vertex its common neighbours with `vertex`, and 1 where they are linked.
 
-    `touched` lists the vertices with a number above 0; returns how many there are.
+    Vertices that have a cluster in `block` are left out, and so is what hubs with more than `crowd`
+    neighbours have in common. `touched` lists the vertices with a number above 0; returns how many
+    there are.
     """
     for middle in neighbours[starts[vertex] : starts[vertex + 1]]:
-        if shared[middle] == 0:
-            touched[count] = middle
-            count += 1
-        shared[middle] += 1
+        if block[middle] < 0:
+            if shared[middle] == 0:
+                touched[count] = middle
+                count += 1
+            shared[middle] += 1
+        if starts[middle + 1] - starts[middle] > crowd:
+            continue
         for end in neighbours[starts[middle] : starts[middle + 1]]:
+            if block[end] >= 0:
+                continue
             if shared[end] == 0:
                 touched[count] = end
                 count += 1
@@ -107,6 +121,7 @@ def clusters(
     known: tuple[Floats, Vertices, Whole],
     weights: tuple[float, float],
     k: int,
+    crowd: int,
     block: Whole,
     progress: Whole,
     most: int,
@@ -137,7 +152,7 @@ def clusters(
             low[row] = high[row] = numbers[row, seed]
         levels[:] = 0
         block[seed] = number
-        count = spread(seed, starts, neighbours, shared, touched, 0)
+        count = spread(seed, starts, neighbours, block, crowd, shared, touched, 0)
         size, reach = 1, degrees[seed]
         while size < k:
             while progress[1] < order and block[by_degree[progress[1]]] >= 0:
@@ -160,7 +175,7 @@ def clusters(
             block[best] = number
             size += 1
             reach += degrees[best]
-            count = spread(best, starts, neighbours, shared, touched, count)
+            count = spread(best, starts, neighbours, block, crowd, shared, touched, count)
         for place in range(count):
             shared[touched[place]] = 0
     return True
@@ -352,6 +367,19 @@ def propose(
 
 
 @njit(cache=True, nogil=True)
+def _is_heavier(one: int, starts: Whole, members: Whole, most: int) -> bool:
+    """Whether the degrees of the vertices of a block add up to more than `most`."""
+    order = len(starts) - 1
+    vertex = members[2 * order + one]
+    while vertex >= 0:
+        most -= starts[vertex + 1] - starts[vertex]
+        if most < 0:
+            return True
+        vertex = members[vertex]
+    return False
+
+
+@njit(cache=True, nogil=True)
 def _list_changed(moved: Whole, changed: Whole, pending: int, listed: Flags) -> int:
     """Add vertices to the `pending` ones in `changed`, each once; how many there are then."""
     for vertex in moved:
@@ -372,6 +400,7 @@ def anneal(
     free: Whole,
     k: int,
     words: Words,
+    heaviest: int,
     warmth: tuple[float, float],
     best: Whole,
     costs: Floats,
@@ -379,7 +408,8 @@ def anneal(
     """One step a word, from the first temperature to the second; returns how many were taken.
 
     `costs` are the cost of `block` and that of `best`, the cheapest partition so far, as sums of
-    changes: only their differences mean anything. A step looks at the edges of two blocks alone.
+    changes: only their differences mean anything. A step looks at the edges of two blocks alone, of
+    which neither has more than `heaviest`: others stay as they are.
     """
     order = len(block)
     state = np.empty(1, dtype=np.uint64)
@@ -394,7 +424,11 @@ def anneal(
         one, other, count = propose(
             state, starts, neighbours, block, sizes, members, free, k, moved
         )
-        if count == 0:
+        if (
+            count == 0
+            or _is_heavier(one, starts, members, heaviest)
+            or _is_heavier(other, starts, members, heaviest)
+        ):
             continue
         opened = sizes[other] == 0
         before = cost_of(one, other, starts, neighbours, block, sizes, members, tally, touched)

@@ -28,6 +28,9 @@ from celosia.graphs.method import GraphMethod, MethodResult
 from celosia.tables.schema import Schema
 
 _AT_A_TIME = 64
+"""Groups that are made between two reports of progress, in graphs of up to 10,000 vertices."""
+MOST_LOOKS = 1_000_000_000
+"""Neighbours of neighbours that are looked at in all: a few seconds; see `crowd_limit`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +41,10 @@ class SaNGreeA(GraphMethod[GeneralisedGraph]):
     the group would be generalised, plus `beta` times how much its neighbours differ from those of
     the group. Of equal costs the lowest number is taken, so the method draws nothing. Vertices
     that are left over at the end join the group that costs least.
+
+    Neighbours that two vertices share count as long as all of them together are looked at no more
+    than a billion times; beyond, as with a million vertices and hubs of thousands, the largest hubs
+    are left out of this count, which only changes who is grouped with whom.
 
     Guarantee: every published super-vertex stands for at least k vertices, which the release
     does not distinguish.
@@ -106,8 +113,10 @@ def greedy_blocks(
     block = np.full(graph.order, -1, dtype=np.int64)
     state = np.zeros(3, dtype=np.int64)
     weights = (alpha, 1.0 - alpha)
-    rows = (graph.starts, graph.neighbours, seeds, by_degree, known, weights, k)
-    while clusters(*rows, block, state, _AT_A_TIME):
+    crowd = crowd_limit(graph.degrees)
+    rows = (graph.starts, graph.neighbours, seeds, by_degree, known, weights, k, crowd)
+    some = max(_AT_A_TIME, graph.order // 200)
+    while clusters(*rows, block, state, some):
         progress(Step(Message("graphs.stage.group"), int((block >= 0).sum()), graph.order))
     last = int(state[2]) - 1
     left = np.flatnonzero(block == last)
@@ -116,6 +125,24 @@ def greedy_blocks(
         for vertex in left.tolist():
             block[vertex] = _closest(graph, block, vertex, known, weights)
     return block
+
+
+def crowd_limit(degrees: NDArray[np.int64], looks: int = MOST_LOOKS) -> int:
+    """The most neighbours of a vertex that count as shared by them.
+
+    A vertex with d neighbours is looked at d times, and each time all of them are: d * d looks. Up
+    to four times the mean they always count.
+
+    >>> crowd_limit(np.array([1, 3, 1000]), looks=10), crowd_limit(np.array([1, 3, 1000]))
+    (1338, 1000)
+    >>> crowd_limit(np.array([1, 1, 1, 1, 1, 1, 1, 3, 1000]), looks=16)
+    999
+    """
+    ranked = np.sort(degrees)
+    allowed = np.flatnonzero(np.cumsum(np.square(ranked.astype(np.float64))) <= looks)
+    if allowed.size == ranked.size:
+        return int(ranked.max(initial=0))
+    return max(int(ranked[allowed.size]) - 1, int(4 * ranked.mean()))
 
 
 def _encode_attributes(
@@ -143,8 +170,9 @@ def _closest(
     inside = np.flatnonzero(block >= 0)
     groups = block[inside]
     sizes = np.bincount(groups)
-    shared = np.zeros(graph.order, dtype=np.int64)
-    spread(vertex, graph.starts, graph.neighbours, shared, np.empty_like(shared), 0)
+    shared, free = np.zeros(graph.order, dtype=np.int64), np.full(graph.order, -1)
+    rows = (graph.starts, graph.neighbours, free, graph.order)
+    spread(vertex, *rows, shared, np.empty_like(shared), 0)
     apart = graph.degrees[vertex] + graph.degrees - 2 * shared
     total = np.bincount(groups, weights=apart[inside])
     cost = weights[1] * total / sizes / max(graph.order - 2, 1)

@@ -27,6 +27,9 @@ from celosia.tables.schema import Schema
 MOST_STEPS = 3_000_000
 """Moves that are tried where no number is given: more take minutes."""
 
+HEAVIEST = 2000
+"""Edges of a group beyond which it stays as it was at the start: each step looks at all of them."""
+
 WARM, COLD = 2.0, 0.02
 """Temperatures at the beginning and at the end, in units of log |W|."""
 
@@ -39,7 +42,8 @@ class PartitionSearch(GraphMethod[GeneralisedGraph]):
 
     A partition is the better, the fewer graphs have its numbers. Simulated annealing starts from
     the groups of `sangreea` and shifts, swaps, splits and merges; the best partition seen is
-    taken, so it never leaves more worlds than the start. Attributes play no part in the search.
+    taken, so it never leaves more worlds than the start. Attributes play no part in the search, and
+    groups of hubs, with more than 2,000 edges, stay as they were at the start.
 
     Guarantee: every published super-vertex stands for at least k vertices, which the release
     does not distinguish.
@@ -101,6 +105,6 @@ def anneal_partition(
         progress(Step(Message("graphs.stage.partition"), batch * steps // _BATCHES, steps))
         count = (batch + 1) * steps // _BATCHES - batch * steps // _BATCHES
         warmth = tuple(WARM * (COLD / WARM) ** ((batch + far) / _BATCHES) for far in (0, 1))
-        state = (block, sizes, members, free, k, rng.words(count), warmth, best, costs)
+        state = (block, sizes, members, free, k, rng.words(count), HEAVIEST, warmth, best, costs)
         anneal(graph.starts, graph.neighbours, *state)
     return np.unique(best, return_inverse=True)[1].astype(np.int64)

@@ -25,7 +25,8 @@ upwards and 2 s downwards, and, being multiples of s, by at most the largest mul
 sensitivity that `R2T` and `R2TCap` use for a grain above 1. No number here is limited by
 what the data hold: amounts are cut off at the cap, sums that could leave 64 bits are taken in
 halves. A program that is not solved to such a proof is not answered; nothing is guessed. Rows of up
-to two people always are, for caps below 2^31 (`pair_flow`).
+to two people always are, for caps below 2^31 (`solve_by_flow`), also where they share results of
+which all rows have one person in common (`solve_results_by_flow`).
 """
 
 from __future__ import annotations
@@ -121,6 +122,7 @@ def program_totals(
     """
     found: dict[int, int] = {}
     wanted = sorted({int(cap) for cap in caps})
+    everything = _all_results(incidence)
     for cap, free, program in _programs(incidence, wanted):
         progress(Step(Message("queries.bounds.linear_programs"), len(found), len(wanted)))
         step = rounding(cap, grain)
@@ -131,8 +133,22 @@ def program_totals(
         if high - low >= gap:
             raise PrivacyError("CEL-Q092")
         found[cap] = (free + high) * grain // step * step
+        if free + high == everything:  # optima only rise, and no further: so under all larger caps
+            rest = [each for each in wanted if each > cap]
+            found |= {
+                each: everything * grain // (wide := rounding(each, grain)) * wide for each in rest
+            }
+            break
     progress(Step(Message("queries.bounds.linear_programs"), len(wanted), len(wanted)))
     return tuple(found[int(cap)] for cap in caps)
+
+
+def _all_results(incidence: Incidence) -> int | None:
+    """What all results count for together; None where rows are their own."""
+    if incidence.results is None:
+        return None
+    present = np.unique(incidence.results)
+    return present.size if incidence.weights is None else exact_sum(incidence.weights[present])
 
 
 def _unique_pairs(rows: Whole, people: Whole) -> tuple[Whole, Whole]:

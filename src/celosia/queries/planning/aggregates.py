@@ -28,6 +28,7 @@ from celosia.queries.planning.ranges import (
     infer_range,
     is_whole,
 )
+from celosia.queries.sql import in_words
 from celosia.queries.sql import make_total as made_total
 
 TotalKind = Literal["rows", "count", "distinct", "sum"]
@@ -163,7 +164,10 @@ def _derivation(
     if aggregate.second is not None:
         return _pair_derivation(made, question, target, required)
     words = _sql_text(argument)
-    named = aggregate.label or f"SUM({words})"
+    shown = words if question.wording is None else _sql_text(in_words(argument, question.wording))
+    named = f"SUM({shown})"
+    if aggregate.kind == "sum" and aggregate.label is not None:
+        named = aggregate.label
     plain = Total(name="", kind="sum", label=named, argument=argument, fixed=fixed)
     if aggregate.kind == "sum":
         return replace(made, totals=(_add_total(required, plain),))
@@ -171,7 +175,7 @@ def _derivation(
     centre = Fraction(0)
     if centred and (aggregate.kind != "mean" or words not in summed):
         plain, centre = _centre_total(plain, bounds, target)
-    count = Total(name="", kind="count", label=f"COUNT({words})", argument=argument)
+    count = Total(name="", kind="count", label=f"COUNT({shown})", argument=argument)
     parts = [plain] if aggregate.kind == "mean" else [plain, _squares_total(plain, target)]
     names = tuple(_add_total(required, each) for each in [*parts, count])
     return replace(made, totals=names, centre=centre)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from fractions import Fraction
 from functools import partial
 from typing import Any, Literal
+
+from sqlglot import exp
 
 from celosia.core.errors import InputError, QueryRefused
 from celosia.core.messages import Message, did_you_mean, unit_words
@@ -14,6 +16,8 @@ from celosia.core.neighbours import Neighbours
 from celosia.core.numbers import exact
 from celosia.mechanisms.parameters import check_delta, check_epsilon
 from celosia.queries.algebra import (
+    Column,
+    DerivedTable,
     Filter,
     GroupedTable,
     Join,
@@ -22,6 +26,7 @@ from celosia.queries.algebra import (
     Scan,
     SemiJoin,
     UnionAll,
+    Wording,
     scans,
     walk,
 )
@@ -308,33 +313,36 @@ def describe_tree(
     question: Question, policy: Policy, owned: OwnedRelation | None
 ) -> tuple[str, ...]:
     """All lines, the outermost first; each two spaces further in than the one it belongs to."""
-    return tuple(_tree_lines(describe(question), 0, policy, owned))
+    wording = question.wording
+    return tuple(_tree_lines(describe(question, wording), 0, policy, owned, wording or Wording()))
 
 
 def _tree_lines(
-    line: TextLine, depth: int, policy: Policy, owned: OwnedRelation | None
+    line: TextLine, depth: int, policy: Policy, owned: OwnedRelation | None, wording: Wording
 ) -> list[Message]:
-    rule = _rule(line.of, policy, owned)
+    rule = _rule(line.of, policy, owned, wording)
     own = Message("queries.tree.plain_line", indent="  " * depth, text=line.text)
     if rule:
         own = Message("queries.tree.line", indent="  " * depth, text=line.text, rule=rule)
-    below = [text for each in line.below for text in _tree_lines(each, depth + 1, policy, owned)]
+    parts = [_tree_lines(each, depth + 1, policy, owned, wording) for each in line.below]
+    below = [text for lines in parts for text in lines]
     return [own, *below]
 
 
 def _rule(  # noqa: PLR0911 - one for each kind of part
-    part: object, policy: Policy, owned: OwnedRelation | None
+    part: object, policy: Policy, owned: OwnedRelation | None, wording: Wording
 ) -> Message | None:
     match part:
         case Question() if owned is not None:
             nobody = Message("queries.tree.nobody")
-            owners = ", ".join(map(str, owned.owners)) or nobody
+            found = (one for each in owned.owners for one in _called(each, owned, wording))
+            owners = ", ".join(dict.fromkeys(found)) or nobody
             units = unit_words(policy.unit.name)
             if policy.graph is None:
                 return Message("queries.tree.owners", units=units, owners=owners)
             return Message("queries.tree.owners_of_solutions", units=units, owners=owners)
-        case Scan(table=table):
-            return _scan_rule(table, policy)
+        case Scan(table=table, alias=alias):
+            return _scan_rule(table, alias, policy, wording)
         case Join() if owned is None:
             if policy.graph is None:
                 return Message("queries.tree.join")
@@ -352,19 +360,44 @@ def _rule(  # noqa: PLR0911 - one for each kind of part
     return None
 
 
-def _scan_rule(name: str, policy: Policy) -> Message:
+def _called(column: Column, owned: OwnedRelation, wording: Wording) -> Iterator[str]:
+    """What the question calls a column, or those that it is made of."""
+    if column in wording.columns:
+        yield wording.columns[column]
+        return
+    behind: list[exp.Expression] = []
+    for part in walk(owned.relation):
+        match part:
+            case UnionAll(alias=column.relation, parts=parts):
+                named = [one for each in parts for one in each.columns]
+            case DerivedTable(alias=column.relation, columns=columns):
+                named = list(columns)
+            case GroupedTable(alias=column.relation, keys=keys):
+                named = list(keys)
+            case _:
+                continue
+        behind += [one.expression for one in named if one.name == column.name]
+    inner = [one for each in behind for one in each.find_all(exp.Column)]
+    if not inner or wording == Wording():
+        yield str(column)
+    for each in inner if wording != Wording() else ():
+        yield from _called(Column(each.table, each.name), owned, wording)
+
+
+def _scan_rule(name: str, alias: str, policy: Policy, wording: Wording) -> Message:
     table = policy.table(name)
     if table is None or table.public:
         return Message("queries.tree.public")
     rule = Message("queries.tree.private")
     for each in table.columns:
+        word = wording.columns.get(Column(alias, each.name), each.name)
         if each.unique:
-            fact = Message("queries.tree.unique", column=each.name)
+            fact = Message("queries.tree.unique", column=word)
         elif each.most is None:
             continue
         elif policy.graph is None:
-            fact = Message("queries.tree.most_rows", most=each.most, column=each.name)
+            fact = Message("queries.tree.most_rows", most=each.most, column=word)
         else:
-            fact = Message("queries.tree.most_facts", most=each.most, column=each.name)
+            fact = Message("queries.tree.most_facts", most=each.most, column=word)
         rule = Message("queries.tree.several", one=rule, other=fact)
     return rule

@@ -26,7 +26,7 @@ How the public tables are put together is in `join_tree`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import reduce
 from typing import Any
@@ -98,6 +98,8 @@ class _Preaggregator:
     target: Target
     facts: PublicFacts
     execute: Executor
+    patterns: dict[str, str] = field(default_factory=dict)
+    """By alias of an aggregated table, the patterns that it holds the solutions of."""
 
     def run(self, block: JoinBlock, spoken: list[exp.Expr]) -> Preaggregation | None:
         parts = [
@@ -112,6 +114,7 @@ class _Preaggregator:
             if made is None:
                 continue
             tables.append((made, alias))
+            self._keep_words(part, alias)
             left = _replace_part(left, part, algebra.Scan(made.policy.name, alias))
         if not tables:
             return None
@@ -191,6 +194,7 @@ class _Preaggregator:
                 algebra.Key(each.name, rename_columns(each.expression, names))
                 for each in self.question.keys
             ),
+            wording=self._wording(names),
         )
         counts = {made.policy.name.lower(): made.frequencies for made, _ in tables}
         count = self.facts.count
@@ -204,6 +208,20 @@ class _Preaggregator:
             return sized.rows or 0 if word is None else counts[table.lower()].get(word.lower(), 1)
 
         return Preaggregation(question, target, PublicFacts(policy, counted))
+
+    def _keep_words(self, part: list[algebra.Relation], alias: str) -> None:
+        if self.question.wording is not None:
+            inside = [scan.alias for each in part for scan in algebra.scans(each)]
+            known = [self.question.wording.scans.get(each, each) for each in inside]
+            self.patterns[alias] = " . ".join(known)
+
+    def _wording(self, names: dict[algebra.Column, algebra.Column]) -> algebra.Wording | None:
+        wording = self.question.wording
+        if wording is None:
+            return None
+        made = wording.renamed(names)
+        made.scans.update(self.patterns)
+        return made
 
 
 @dataclass(frozen=True, slots=True)

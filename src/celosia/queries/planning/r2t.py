@@ -83,10 +83,13 @@ class R2TStep(plan.Step):
     def parts(self) -> tuple[plan.Part, ...]:
         total = self.total
         bound = plan.describe_caps(self.most, total.step)
+        of_rows = not self.terms or self.terms[0].context.target.policy.graph is None
         if len(self.signs) > 1:
-            bound = Message("queries.bound.programs", programs=len(self.signs), caps=bound)
+            key = "queries.bound.programs" if of_rows else "queries.bound.programs_of_solutions"
+            bound = Message(key, programs=len(self.signs), caps=bound)
         elif self.terms:
-            bound = Message("queries.bound.program", caps=bound)
+            key = "queries.bound.program" if of_rows else "queries.bound.program_of_solutions"
+            bound = Message(key, caps=bound)
         mechanism = Message("queries.mechanism.r2t_cap")
         if self.releases_candidates:
             mechanism = Message("queries.mechanism.r2t")

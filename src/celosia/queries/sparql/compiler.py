@@ -21,7 +21,13 @@ from celosia.queries.sparql.comparisons import ORDERS, compare_typed, typed_cons
 from celosia.queries.sparql.constants import Constant, TermReader, resolve
 from celosia.queries.sparql.datasets import read_dataset
 from celosia.queries.sparql.outputs import AGGREGATE, Outputs
-from celosia.queries.sparql.refusals import locate, no_parser, not_sparql, refusal
+from celosia.queries.sparql.refusals import (
+    locate,
+    locate_misread,
+    no_parser,
+    not_sparql,
+    refusal,
+)
 from celosia.queries.sparql.scanner import scan
 from celosia.queries.sparql.solutions import Solver
 from celosia.queries.sparql.trees import is_variable, name_of, part_of, strip_layers, walk_tree
@@ -233,6 +239,8 @@ def compile(query: str, policy: Policy) -> Question:
         return _compile_query(query, policy, policy.graph)
     except QueryRefused as error:
         raise locate(error, words) from None
+    except InputError as error:
+        raise locate_misread(error, words) from None
     except RecursionError:
         raise refusal("CEL-Q243.too_deep") from None
 
@@ -258,7 +266,7 @@ def _compile_query(query: str, policy: Policy, graph: Graph) -> Question:
     outputs.read(tree)
     done = read_post_processing(tree, outputs, reader)
     aggregates, keys = outputs.parts()
-    return Question(found.relation, aggregates, keys, done)
+    return Question(found.relation, aggregates, keys, done, wording=solver.wording)
 
 
 def described_names(tree: Any, *, besides: tuple[str, ...] = ()) -> frozenset[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sqlglot import exp
@@ -25,6 +25,7 @@ from celosia.queries.sparql.values import (
     TypedValue,
     Value,
 )
+from celosia.queries.sparql.wording import words_of
 from celosia.queries.sql.aggregates import UnnamedAggregate, encode_tuple
 from celosia.queries.sql.conditions import make_total
 
@@ -211,6 +212,16 @@ class Outputs:
 
     def _aggregate(self, node: Any) -> UnnamedAggregate:
         node = strip_layers(node)
+        return replace(self._read_call(node), label=self._call_words(node))
+
+    def _call_words(self, node: Any) -> str:
+        inner = strip_layers(node["vars"])
+        is_all = inner == "*" and not is_variable(inner)
+        words = "*" if is_all else words_of(inner, self.reading.reader, self.reading.prefixes)
+        once = "DISTINCT " if part_of(node, "distinct") else ""
+        return f"{name_of(node).removeprefix(AGGREGATE).upper()}({once}{words})"
+
+    def _read_call(self, node: Any) -> UnnamedAggregate:
         word = name_of(node).removeprefix(AGGREGATE)
         is_distinct = bool(part_of(node, "distinct"))
         if word == "Count":
@@ -218,7 +229,8 @@ class Outputs:
         if word in _NUMBERS and (not is_distinct or word in ("Min", "Max")):
             inner = strip_layers(node["vars"])
             return UnnamedAggregate(_NUMBERS[word], self._bounded(inner, word.upper()))
-        raise refusal("CEL-Q262.form", aggregate=word.upper())
+        written = "GROUP_CONCAT" if word == "GroupConcat" else word.upper()
+        raise refusal("CEL-Q262.form", aggregate=written)
 
     def _count(self, inner: Any, is_distinct: bool) -> UnnamedAggregate:
         if inner == "*" and not is_variable(inner):

@@ -7,6 +7,7 @@ refusal says nothing about the data.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Protocol
 
 from celosia.core.errors import EngineError, InputError, QueryRefused
@@ -90,23 +91,52 @@ _OF_SQL: Mapping[str, str] = {
     "CEL-Q036.outer_of_rows": "CEL-Q247.optional_facts",
     "CEL-Q043.groups_of_several": "CEL-Q247.sub_select_groups",
     "CEL-Q065.no_key": "CEL-Q253.product",
+    "CEL-Q144.rank_of_people": "CEL-Q144.rank_of_solutions",
 }
 """Refusals of the algebra that speak of SQL, and those that say the same of SPARQL."""
+_AFTER: Mapping[str, str] = {"CEL-Q266": "GROUP"}
+"""Clauses that a refusal is about, where the query may speak of the same name before."""
+_PLACES = frozenset({"at", "line", "column"})
 _FIELDS = ("function", "aggregate", "use", "clause", "operator")
 
 
 def reword(error: QueryRefused, words: Sequence[PlacedWord]) -> QueryRefused:
     """A refusal of the planner in the words of SPARQL, with its place in the query."""
     key = _OF_SQL.get(error.key)
-    return locate(error if key is None else refusal(key), words)
+    if key is not None:
+        fields = {name: error.details[name] for name in error.details if name not in _PLACES}
+        error = refusal_at(key, None, fields)
+    return locate(error, words)
+
+
+def locate_misread(error: InputError, words: Sequence[PlacedWord]) -> InputError:
+    """The error of a text that is no SPARQL query, with the place of the name that it is about."""
+    fields = dict(error.details)
+    if "line" in fields:
+        return error
+    if "prefix" in fields:
+        places = [each.place for each in words if each.text.startswith(f"{fields['prefix']}:")]
+    elif "address" in fields:
+        places = [each.place for each in words if each.text == f"<{fields['address']}>"]
+    else:  # a variable that gets a second value stands behind AS
+        named = (f"?{fields.get('variable')}", f"${fields.get('variable')}")
+        places = [
+            two.place
+            for one, two in pairwise(words)
+            if one.text.upper() == "AS" and two.text in named
+        ]
+    fields.pop("at", None)
+    return not_sparql(error.key, at=places[-1], **fields) if places else error
 
 
 def locate(error: QueryRefused, words: Sequence[PlacedWord]) -> QueryRefused:
     """The refusal with the place of the first word of the query that it speaks of."""
     if "line" in error.details:
         return error
+    starts = [each.place for each in words if each.text.upper() == _AFTER.get(error.code)]
     for wanted in _candidates(error):
-        found = next((each for each in words if each.text.upper() == wanted), None)
+        behind = (each for each in words if not starts or each.place >= starts[-1])
+        found = next((each for each in behind if each.text.upper() == wanted), None)
         if found is not None:
             fields = {name: value for name, value in error.details.items() if name != "at"}
             return refusal_at(error.key, found.place, fields)
@@ -118,6 +148,8 @@ def _candidates(error: QueryRefused) -> Iterator[str]:
     for name in ("variable", "name"):
         if name in fields:
             yield f"?{str(fields[name]).removeprefix('?')}".upper()
+    if "label" in fields:  # such as MAX(?r)
+        yield str(fields["label"]).partition("(")[0].upper()
     for name in ("written", "predicate"):
         if name in fields:
             yield str(fields[name]).upper()

@@ -21,6 +21,7 @@ from celosia.queries.sparql.constants import Constant, constant_number
 from celosia.queries.sparql.patterns import Pattern, Variable
 from celosia.queries.sparql.refusals import refusal
 from celosia.queries.sparql.wording import attach_words, term_words
+from celosia.queries.sql.question_text import IN_SCAN
 
 
 def column_tree(column: Column) -> exp.Column:
@@ -62,11 +63,11 @@ def scan_pattern(pattern: Pattern, alias: str, policy: Policy) -> JoinedPart:
             held = column_tree(Column(alias, word))
             equal = exp.EQ(this=held, expression=whole(constant_number(term)))
             words = f"{alias}.{word} = {term_words(term, graph.prefixes)}"
-            relation = Filter(relation, attach_words(equal, words))
+            relation = Filter(relation, _told_by_scan(attach_words(equal, words)))
     if pattern.excluded:
         listed = [whole(each.number) for each in pattern.excluded]
         among = exp.In(this=column_tree(Column(alias, "predicate")), expressions=listed)
-        relation = Filter(relation, exp.Not(this=among))
+        relation = Filter(relation, _told_by_scan(exp.Not(this=among)))
     if pattern.differs:
         ends = [column_tree(Column(alias, word)) for word in ("subject", "object")]
         relation = Filter(relation, exp.NEQ(this=ends[0], expression=ends[1]))
@@ -77,9 +78,15 @@ def scan_pattern(pattern: Pattern, alias: str, policy: Policy) -> JoinedPart:
     for column, variable in held_variables:
         if variable in seen:
             pair = exp.EQ(this=column_tree(seen[variable]), expression=column_tree(column))
-            relation = Filter(relation, pair)
+            relation = Filter(relation, _told_by_scan(pair))
         seen.setdefault(variable, column)
     return JoinedPart(relation, tuple(held_variables))
+
+
+def _told_by_scan(condition: exp.Expression) -> exp.Expression:
+    """The condition, marked as one that the words of its pattern tell."""
+    condition.meta[IN_SCAN] = True
+    return condition
 
 
 def _table(pattern: Pattern, policy: Policy, graph: Graph) -> str:

@@ -18,7 +18,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from celosia.queries.algebra import Column, Filter, Keys, LeftJoin, SemiJoin
+from celosia.queries.algebra import Column, Filter, Keys, LeftJoin, SemiJoin, Wording
 from celosia.queries.policy.values import ANY_PRIVATE, ANY_PUBLIC, Graph, Policy
 from celosia.queries.sparql.branches import (
     Branch,
@@ -37,7 +37,7 @@ from celosia.queries.sparql.conditions import (
 from celosia.queries.sparql.constants import Constant, TermReader, constant_number
 from celosia.queries.sparql.datasets import Dataset, active_graph
 from celosia.queries.sparql.groups import GroupReader
-from celosia.queries.sparql.patterns import Variable
+from celosia.queries.sparql.patterns import Pattern, Variable
 from celosia.queries.sparql.refusals import refusal
 from celosia.queries.sparql.relations import (
     JoinedPart,
@@ -49,7 +49,15 @@ from celosia.queries.sparql.relations import (
     whole,
 )
 from celosia.queries.sparql.stacks import derive, stack
-from celosia.queries.sparql.values import BoundVariable, Deferred, Scope, Solutions, Value
+from celosia.queries.sparql.values import (
+    OBJECT_WORDS,
+    BoundVariable,
+    Deferred,
+    Scope,
+    Solutions,
+    Value,
+)
+from celosia.queries.sparql.wording import pattern_words, term_or_variable
 from celosia.queries.sql.operators import conjoin
 
 
@@ -70,6 +78,8 @@ class Solver:
     dataset: Dataset = field(default_factory=Dataset)
     active: str | None = None
     """The short name of the named graph that it is about; None for the default graph."""
+    wording: Wording = field(default_factory=Wording)
+    """What columns and scans are called in the query: it grows as rows are made."""
 
     def solve(self, group: Any, values: Any = None) -> Solutions:
         """The solutions of a WHERE clause, joined with VALUES behind it.
@@ -135,7 +145,7 @@ class Solver:
         return join_all([open_branch], [Branch(fixed={variable: each}) for each in named])
 
     def _branch(self, branch: Branch, groups: GroupReader) -> Solutions:
-        parts = [scan_pattern(each, next(self.names), self.policy) for each in branch.patterns]
+        parts = [self._scan(each) for each in branch.patterns]
         scope: dict[Variable, Value] = {}
         for query in branch.sub_queries:
             inner = self._sub_query(query)
@@ -178,6 +188,14 @@ class Solver:
         for node, negated in partners:
             made = self._partners(made, node, groups, negated=negated)
         return made
+
+    def _scan(self, pattern: Pattern) -> JoinedPart:
+        alias, prefixes = next(self.names), self.graph.prefixes
+        self.wording.scans[alias] = pattern_words(pattern, prefixes)
+        for word, term in pattern.terms:
+            for each in (word, *(OBJECT_WORDS if word == "object" else ())):
+                self.wording.columns[Column(alias, each)] = term_or_variable(term, prefixes)
+        return scan_pattern(pattern, alias, self.policy)
 
     def _sub_query(self, query: SubQuery) -> Solutions:
         from celosia.queries.sparql.sub_queries import read_sub_query  # it solves in turn

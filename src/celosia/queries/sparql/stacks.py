@@ -8,7 +8,15 @@ from typing import Protocol
 
 from sqlglot import exp
 
-from celosia.queries.algebra import Column, DerivedTable, Filter, NamedExpression, Scan, UnionAll
+from celosia.queries.algebra import (
+    Column,
+    DerivedTable,
+    Filter,
+    NamedExpression,
+    Scan,
+    UnionAll,
+    Wording,
+)
 from celosia.queries.sparql.conditions import ConditionReader
 from celosia.queries.sparql.constants import Constant
 from celosia.queries.sparql.patterns import Variable
@@ -33,6 +41,7 @@ class Surroundings(Protocol):
 
     described: frozenset[str]
     names: Iterator[str]
+    wording: Wording
 
     def reading(self, scope: Scope) -> ConditionReader:
         """A reader of expressions over some variables."""
@@ -98,6 +107,10 @@ def _named(
         )
         for place, (name, part) in enumerate(zip(own, parts, strict=True))
     )
+    for number, one in enumerate(variables, start=1):
+        for word in shapes[one].words:
+            for name in (alias, *own):
+                around.wording.columns[Column(name, f"{number}{word}")] = str(one)
     scope = {
         one: _value(one, Column(alias, f"{number}{shapes[one].words[0]}"), shapes[one])
         for number, one in enumerate(variables, start=1)

@@ -87,6 +87,9 @@ def _different(made: Solutions, solver: Solver) -> Solutions:
         for number, each in enumerate(derived.columns, start=1)
     )
     groups = GroupedTable(derived.source, alias, keys, key_count=len(keys))
+    shown = solver.wording.columns
+    for each, key in zip(derived.columns, keys, strict=True):
+        shown[Column(alias, key.name)] = shown.get(Column(derived.alias, each.name), each.name)
     columns = tuple(
         replace(each, expression=exp.column(key.name, table=alias, quoted=True))
         for each, key in zip(derived.columns, keys, strict=True)
@@ -122,10 +125,17 @@ def _grouped(tree: Any, found: Solutions, solver: Solver) -> Solutions:
         alias,
         (*(NamedExpression(words[key.name], key.expression) for key in keys), *extra),
         tuple(
-            Aggregate(each.kind, words[each.name], each.argument, each.share) for each in aggregates
+            Aggregate(each.kind, words[each.name], each.argument, each.share, label=each.label)
+            for each in aggregates
         ),
         key_count=len(keys) + len(extra),
     )
+
+    for name, word in words.items():
+        solver.wording.columns[Column(alias, word)] = f"?{name}"
+    for each in extra:
+        place = int(each.name.rstrip("abcdefghijklmnopqrstuvwxyz")) - 1
+        solver.wording.columns[Column(alias, each.name)] = f"?{list(outputs.values)[place]}"
 
     def inline(node: exp.Expr) -> exp.Expr:
         if not isinstance(node, exp.Column) or node.table:

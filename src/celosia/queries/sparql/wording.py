@@ -12,10 +12,9 @@ from sqlglot import exp
 
 from celosia.queries.rdf.terms import XSD, address_text, literal_text
 from celosia.queries.sparql.constants import WHOLE, Constant, TermReader
+from celosia.queries.sparql.patterns import Pattern, Term, Variable
 from celosia.queries.sparql.trees import is_variable, name_of, part_of, strip_layers
-
-WORDS = "words"
-"""Under which name a tree keeps its words."""
+from celosia.queries.sql.question_text import WORDS
 
 
 def attach_words(tree: exp.Expression, words: str) -> exp.Expression:
@@ -34,6 +33,22 @@ def term_words(constant: Constant, prefixes: Sequence[tuple[str, str]]) -> str:
     start = text.rpartition("^^")[0]
     is_typed = constant.sort not in ("string", "language") and constant.datatype is not None
     return f"{start}^^{abbreviate_address(str(constant.datatype), prefixes)}" if is_typed else text
+
+
+def pattern_words(pattern: Pattern, prefixes: Sequence[tuple[str, str]]) -> str:
+    """A triple pattern as it may be written."""
+    subject, predicate, other = (term_or_variable(each, prefixes) for _, each in pattern.terms)
+    if pattern.excluded:
+        predicate = f"!({'|'.join(term_words(each, prefixes) for each in pattern.excluded)})"
+    text = f"{subject} {predicate}{'+' if pattern.is_closure else ''} {other}"
+    return text if pattern.graph is None else f"GRAPH {pattern.graph} {{ {text} }}"
+
+
+def term_or_variable(term: Term, prefixes: Sequence[tuple[str, str]]) -> str:
+    """A variable or constant as it may be written; what the query cannot name is a blank node."""
+    if isinstance(term, Variable):
+        return f"_:{term.name.replace(' ', '')}" if term.is_hidden else str(term)
+    return term_words(term, prefixes)
 
 
 def abbreviate_address(address: str, prefixes: Sequence[tuple[str, str]]) -> str:
@@ -68,6 +83,9 @@ def words_of(  # noqa: PLR0911 - one for each kind of node
             return f"{again(node['expr'])} {node['op']} ({listed})"
         case "RelationalExpression":
             return f"{again(node['expr'])} {node['op']} {again(node['other'])}"
+        case "AdditiveExpression" | "MultiplicativeExpression":
+            signed = zip(map(str, node["op"]), map(again, node["other"]), strict=True)
+            return " ".join([again(node["expr"]), *(f"{sign} {one}" for sign, one in signed)])
         case "UnaryNot":
             return f"!{again(node['expr'])}"
         case "UnaryMinus":

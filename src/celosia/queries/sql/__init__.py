@@ -9,6 +9,6 @@ ORDER BY, LIMIT, OFFSET).
 
 from celosia.queries.sql.compiler import compile
 from celosia.queries.sql.conditions import make_total
-from celosia.queries.sql.question_text import TextLine, describe, normalise
+from celosia.queries.sql.question_text import TextLine, describe, in_words, normalise
 
-__all__ = ["TextLine", "compile", "describe", "make_total", "normalise"]
+__all__ = ["TextLine", "compile", "describe", "in_words", "make_total", "normalise"]

@@ -89,6 +89,8 @@ class UnnamedAggregate:
     """Of two values the other one."""
     of: Kind | None = None
     """In a sub-query: the kind of its values, where it is one of them."""
+    label: str | None = None
+    """Its text in the question, where the question is not in SQL."""
 
     def named(self, name: str) -> Aggregate:
         """The aggregate under a name."""
@@ -98,6 +100,7 @@ class UnnamedAggregate:
             self.argument,
             self.share,
             self.sample,
+            self.label,
             order=self.order,
             second=self.second,
         )

@@ -13,6 +13,10 @@ from celosia.queries import algebra
 from celosia.queries.sql.refusals import both
 
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
+WORDS = "words"
+"""Under which name a tree keeps its words, those of SPARQL, where terms are numbers."""
+IN_SCAN = "in scan"
+"""Under which name a condition says that the words of its scan tell it already."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +41,30 @@ class TextLine:
         return {"text": self.text, "below": [each.as_dict() for each in self.below]}
 
 
-def describe(question: algebra.Question) -> TextLine:
-    """A question as a tree of lines, the outermost step first."""
-    return _Writer({}).question(question)
+def describe(question: algebra.Question, wording: algebra.Wording | None = None) -> TextLine:
+    """A question as a tree of lines, the outermost step first.
+
+    Args:
+        question: what is asked.
+        wording: how columns and scans are called; by the names of the algebra without it.
+    """
+    return _Writer({}, wording).question(question)
+
+
+def in_words(tree: exp.Expression, wording: algebra.Wording | None) -> exp.Expression:
+    """A copy of an expression with the words of the question where it has some."""
+
+    def put(node: exp.Expr) -> exp.Expr:
+        if WORDS in node.meta:
+            return exp.Var(this=str(node.meta[WORDS]))
+        if wording is not None and isinstance(node, exp.Column):
+            text = wording.columns.get(algebra.Column(node.table, node.name))
+            return node if text is None else exp.Var(this=text)
+        return node
+
+    made = tree.copy().transform(put)
+    assert isinstance(made, exp.Expression)
+    return made
 
 
 def normalise(question: algebra.Question) -> str:
@@ -62,6 +87,7 @@ def normalise(question: algebra.Question) -> str:
 class _Writer:
     names: Mapping[str, str]
     """New names of aliases; others keep their names."""
+    wording: algebra.Wording | None = None
 
     def question(self, question: algebra.Question) -> TextLine:
         steps = question.post_processing
@@ -105,6 +131,9 @@ class _Writer:
 
     def _aggregate(self, each: algebra.Aggregate) -> TextLine:
         name = self._word(each.name)
+        if self.wording is not None and each.label is not None:
+            named = {"name": name, "expression": each.label}
+            return TextLine(Message("queries.question.value", **named), each)
         if each.argument is None:
             return TextLine(Message("queries.question.rows", name=name), each)
         inside = [self._sql(each.argument)]
@@ -122,6 +151,9 @@ class _Writer:
         self, relation: algebra.Relation
     ) -> TextLine:
         match relation:
+            case algebra.Scan(alias=alias) if self.wording and alias in self.wording.scans:
+                text = Message("queries.question.pattern", pattern=self.wording.scans[alias])
+                return TextLine(text, relation)
             case algebra.Scan(table=table, alias=alias):
                 return TextLine(
                     Message(
@@ -130,6 +162,8 @@ class _Writer:
                     relation,
                 )
             case algebra.Filter(source=source, condition=condition):
+                if self.wording is not None and IN_SCAN in condition.meta:
+                    return self._relation(source)
                 text = Message("queries.question.where", condition=self._sql(condition))
                 return TextLine(text, relation, (self._relation(source),))
             case algebra.Join(left=left, right=right):
@@ -141,6 +175,10 @@ class _Writer:
             case algebra.SemiJoin(left=left, right=right):
                 below = (self._relation(left), self._relation(right))
                 return TextLine(self._match(relation), relation, below)
+            case algebra.GroupedTable() | algebra.DerivedTable() | algebra.UnionAll() if (
+                self.wording is not None
+            ):
+                return self._in_words(relation, self.wording)
             case algebra.GroupedTable(source=source, alias=alias):
                 text = Message("queries.question.grouped", alias=self._alias(alias))
                 parts_of_group = [self._aggregate(each) for each in relation.aggregates]
@@ -159,6 +197,37 @@ class _Writer:
                 stacked = tuple(self._relation(part) for part in parts)
                 text = Message("queries.question.stack", alias=self._alias(alias))
                 return TextLine(text, relation, stacked)
+
+    def _in_words(
+        self,
+        relation: algebra.GroupedTable | algebra.DerivedTable | algebra.UnionAll,
+        wording: algebra.Wording,
+    ) -> TextLine:
+        """Sub-queries and alternatives as their variables, without the columns that hold these."""
+        if isinstance(relation, algebra.UnionAll):
+            parts = tuple(self._relation(part.source) for part in relation.parts)
+            return TextLine(Message("queries.question.alternatives"), relation, parts)
+        if isinstance(relation, algebra.DerivedTable):
+            if isinstance(relation.source, algebra.GroupedTable):
+                return self._relation(relation.source)
+            columns: tuple[algebra.NamedExpression, ...] = relation.columns
+            key = "queries.question.sub_select"
+        else:
+            columns, key = relation.keys, "queries.question.groups_by"
+        called = [wording.columns.get(algebra.Column(relation.alias, one.name)) for one in columns]
+        names = list(dict.fromkeys(each for each in called if each is not None))
+        text = Message(key, names=names) if names else Message("queries.question.one_group")
+        below = [self._relation(relation.source)]
+        if isinstance(relation, algebra.GroupedTable):
+            below = [*(self._inner(relation.alias, each) for each in relation.aggregates), *below]
+        return TextLine(text, relation, tuple(below))
+
+    def _inner(self, alias: str, each: algebra.Aggregate) -> TextLine:
+        """An aggregate of a sub-query under the name of its variable."""
+        assert self.wording is not None
+        name = self.wording.columns.get(algebra.Column(alias, each.name), each.name)
+        named = {"name": name, "expression": each.label or each.kind_in_words}
+        return TextLine(Message("queries.question.value", **named), each)
 
     def _join(self, relation: algebra.Join) -> Message:
         keys = self._keys(relation.keys)
@@ -188,9 +257,15 @@ class _Writer:
     def _keys(self, keys: algebra.Keys) -> str:
         if not keys:  # conditions alone tie both sides together
             return Message("queries.question.any_pair")
-        return both(f"{self._column(left)} = {self._column(right)}" for left, right in keys)
+        pairs = [(self._column(left), self._column(right)) for left, right in keys]
+        if all(left == right for left, right in pairs):  # variables of a pattern
+            names = list(dict.fromkeys(left for left, _ in pairs))
+            return Message("queries.question.on", names=names)
+        return both(f"{left} = {right}" for left, right in pairs)
 
     def _column(self, column: algebra.Column) -> str:
+        if self.wording is not None and column in self.wording.columns:
+            return self.wording.columns[column]
         return f"{self._alias(column.relation)}.{self._word(column.name)}"
 
     def _alias(self, alias: str) -> str:
@@ -201,9 +276,9 @@ class _Writer:
 
     def _sql(self, tree: exp.Expression) -> str:
         """The expression as SQL, with quotes only around names that need them; or in its words."""
-        if not self.names and "words" in tree.meta:
-            return str(tree.meta["words"])  # those of SPARQL, where terms are numbers
-        copy = tree.copy()
+        if not self.names and WORDS in tree.meta:
+            return str(tree.meta[WORDS])
+        copy = tree.copy() if self.wording is None else in_words(tree, self.wording)
         for column in copy.find_all(exp.Column):
             if column.table:
                 column.set("table", exp.to_identifier(self.names.get(column.table, column.table)))
