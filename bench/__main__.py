@@ -27,7 +27,9 @@ def main() -> None:
     parser.add_argument(
         "--arx", metavar="CLASSPATH", help="the jars of ARX, where a benchmark races it"
     )
-    parser.add_argument("--table", metavar="PATH", help="a table, where a benchmark takes one")
+    parser.add_argument(
+        "--table", metavar="PATH", help="a table (CSV), where a benchmark takes one"
+    )
     parser.add_argument(
         "--suite", metavar="PATH", help="a copy of the W3C's tests, where a benchmark asks them"
     )
@@ -39,7 +41,6 @@ def main() -> None:
     )
     parser.add_argument("--seeds", type=int, help="tables by each method, for `synthesis`")
     parser.add_argument("--aim-seeds", type=int, help="of these, how many AIM makes")
-    parser.add_argument("--table", metavar="FILE", help="another table for `synthesis` (CSV)")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     arguments = parser.parse_args()
     if arguments.name is None:
@@ -56,7 +57,6 @@ def main() -> None:
         "iterations": arguments.iterations,
         "seeds": arguments.seeds,
         "aim_seeds": arguments.aim_seeds,
-        "table": arguments.table,
     }
     result = module.run(**{name: value for name, value in given.items() if value is not None})
     if arguments.json:
