@@ -89,11 +89,9 @@ def _with_header(text: str, **changes: Any) -> str:
 
 
 def _public_pem() -> bytes:
-    return (
-        private_key()
-        .public_key()
-        .public_bytes(serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo)
-    )
+    encoding, form = serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
+    written: bytes = private_key().public_key().public_bytes(encoding, form)
+    return written
 
 
 def _hmac_with_the_public_key() -> str:

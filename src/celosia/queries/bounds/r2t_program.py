@@ -133,7 +133,9 @@ def program_totals(
         if high - low >= gap:
             raise PrivacyError("CEL-Q092")
         found[cap] = (free + high) * grain // step * step
-        if free + high == everything:  # optima only rise, and no further: so under all larger caps
+        if (
+            everything is not None and free + high == everything
+        ):  # optima only rise, and no further: so under all larger caps
             rest = [each for each in wanted if each > cap]
             found |= {
                 each: everything * grain // (wide := rounding(each, grain)) * wide for each in rest

@@ -199,8 +199,8 @@ def _results(found: dict[str, Any], chosen: str) -> None:
     )
     absent = unchecked_runs(found["rows"])
     if absent:
-        names = ", ".join(shown(run) for run in absent)
-        notice("Not checked, and not counted as matching: {runs}.", runs=names)
+        runs = ", ".join(shown(run) for run in absent)
+        notice("Not checked, and not counted as matching: {runs}.", runs=runs)
     all_measures = measures(found["rows"])
     drawn = [each for each in all_measures if each.is_number and len(each.runs) > 1]
     if drawn:
