@@ -70,7 +70,7 @@ def catalogue() -> tuple[Dataset, ...]:
         Dataset(
             name="searches",
             title=Message("datasets.title.searches"),
-            rows=137_850,
+            rows=141_919,
             columns=SEARCH_COLUMNS,
             source="generated",
             load="datasets.searches().frame",

@@ -11,6 +11,7 @@ from celosia.core.notation import notation
 from celosia.studio.parameters import value_of
 from celosia.studio.publish.form import HISTORY, PublishForm, metric, models, schema_table
 from celosia.studio.toml import inline, key_of
+from celosia.tables.models import KAnonymity
 
 SCHEMA_FILE = "schema.toml"
 """What the schema is called in the texts, and when it is downloaded."""
@@ -113,10 +114,8 @@ def _argument(text: str) -> str:
 
 def _model_options(form: PublishForm) -> Iterator[str]:
     for model in models(form):
-        if model.method_name == "k-anonymity":
-            yield f"--k {model.as_dict()['k']}"
-        else:
-            yield f"--model {shlex.quote(notation(model))}"
+        is_plain = isinstance(model, KAnonymity) and model.per is None
+        yield f"--k {model.smallest}" if is_plain else f"--model {shlex.quote(notation(model))}"
 
 
 def _plain(value: float) -> str:
