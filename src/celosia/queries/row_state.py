@@ -23,7 +23,6 @@ from celosia.queries.emission.relations import (
     replace_capped,
     rows_within_caps,
 )
-from celosia.queries.emission.syntax import is_listed
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -124,6 +123,7 @@ def _find_crowds(declared: TablePolicy, dialect: Dialect, read: Reader) -> Crowd
 
 
 def _is_listed(value: Any, cap: ColumnPolicy) -> bool:
-    """Whether a value is written as it is, in the type that is declared."""
-    kinds = {"integer": int, "text": str}
-    return is_listed(value) and type(value) is kinds.get(cap.type)
+    """Whether a value is written as it is: a whole number, or a text that needs no escape."""
+    if cap.type == "integer":
+        return type(value) is int
+    return cap.type == "text" and type(value) is str and "\\" not in value and "\0" not in value

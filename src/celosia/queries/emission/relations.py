@@ -164,14 +164,15 @@ def rows_within_caps(
         return exp.Table(this=syntax.identifier(declared.name), alias=named)
     columns = [each.name for each in declared.columns]
     among: list[exp.Expr] = [
-        exp.In(
-            this=syntax.column(cap.name),
-            expressions=list(map(syntax.found_literal, crowds[cap.name])),
-        )
+        exp.In(this=syntax.column(cap.name), expressions=list(map(_written, crowds[cap.name])))
         for cap in caps
     ]
     rows = _merged(declared, caps, _parted(declared.name, columns, among), target)
     return exp.Subquery(this=rows, alias=named)
+
+
+def _written(value: int | str) -> exp.Expr:
+    return syntax.integer_literal(value) if isinstance(value, int) else exp.Literal.string(value)
 
 
 def replace_capped(tree: Any, source: Callable[[str, str], exp.Expr | None]) -> Any:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from sqlglot import exp
 
 
@@ -21,18 +19,6 @@ def integer_literal(number: int) -> exp.Expr:
     """A written whole number."""
     literal = exp.Literal.number(str(abs(number)))
     return exp.Neg(this=literal) if number < 0 else literal
-
-
-def is_listed(value: Any) -> bool:
-    """Whether a value of a row is written as it is: a whole number, or a text without escapes."""
-    if type(value) is str:
-        return "\\" not in value and "\0" not in value
-    return type(value) is int
-
-
-def found_literal(value: int | str) -> exp.Expr:
-    """A value of a row, see `is_listed`."""
-    return integer_literal(value) if isinstance(value, int) else exp.Literal.string(value)
 
 
 def as_alias(tree: exp.Expr, word: str) -> exp.Alias:
