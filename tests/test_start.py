@@ -64,7 +64,15 @@ NEVER = {
 
 NEEDED = {
     "celosia.accounting": {
-        *("amounts", "belief", "derived_loss", "distributions", "filters", "group_privacy"),
+        *(
+            "amounts",
+            "belief",
+            "currencies",
+            "derived_loss",
+            "distributions",
+            "filters",
+            "group_privacy",
+        ),
         *("ledger", "loss_readers", "losses", "noise_losses"),
     },
     "celosia.engines": {"sql"},

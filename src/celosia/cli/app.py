@@ -32,7 +32,8 @@ PANELS: dict[str, dict[str, str]] = {
         "hierarchy": "Build and check generalisation hierarchies.",
         "mask": "Mask a table by a recipe: noise, microaggregation, swapping, synthesis and more.",
         "stream": "Mask records as they arrive; a restart goes on where it stopped.",
-        "synthesise": "Make a synthetic table, and measure its disclosure risk and its utility.",
+        "synthesise": "Make a synthetic table, or several that hang together, and measure risk and "
+        "utility.",
         "magnitude": "Publish a table of sums, and suppress or round cells that disclose a "
         "contribution.",
     },

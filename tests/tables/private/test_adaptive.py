@@ -21,7 +21,7 @@ from celosia.datasets import census
 from celosia.mechanisms import Exponential, GaussianCounts, Geometric
 from celosia.tables.masking import method_from_text
 from celosia.tables.private import AdaptiveMarginals, Marginals, TableBudget
-from celosia.tables.private.adaptive import (
+from celosia.tables.private.adaptive_rounds import (
     AdaptiveMeasurement,
     BudgetFilter,
     expected_noise,

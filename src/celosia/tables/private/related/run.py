@@ -22,11 +22,11 @@ from celosia.core.release import Guarantee, Provenance
 from celosia.frames import as_frame, pick
 from celosia.tables.private.adaptive import (
     AdaptiveMarginals,
-    BudgetFilter,
     FittedTable,
     check_rounds,
     one_way_noise,
 )
+from celosia.tables.private.adaptive_rounds import BudgetFilter
 from celosia.tables.private.declarations import PublicColumn
 from celosia.tables.private.discovery import DiscoveryPlan
 from celosia.tables.private.graphical_model import Axes
