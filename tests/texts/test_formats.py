@@ -129,7 +129,8 @@ def test_documents_in_other_or_several_languages_are_counted() -> None:
         "The dose is the same as it was before and there is nothing to be done about it for now, "
         "so she may go home with her husband.",
     ]
-    found = find(Collection.of(texts), TextDeclaration(other_languages="publish"))
+    taken = TextDeclaration(other_languages="publish")
+    found = find(Collection.of(texts), declaration=taken)
     notes = " ".join(publish(found, actions={"default": "redact"}).warnings)
     assert "1 document seems to be in neither English nor Spanish" in notes
     assert "1 document mixes English and Spanish" in notes
