@@ -174,3 +174,19 @@ def test_rows_are_found_by_their_class_and_their_figures_added_up() -> None:
     assert _kernels.leaves_at(rows, counts, codes, np.array([5, 7])) == 5 + 2 * 7 + 3 * 5
     figures = np.array([[1, 10], [2, 20], [3, 30], [4, 40]], dtype=np.int32)
     assert _kernels.sum_rows(rows, counts, figures).tolist() == [19, 190]
+
+
+@settings(max_examples=100)
+@given(
+    st.lists(st.tuples(st.integers(0, 9), st.integers(0, 2), st.integers(0, 2)), max_size=9),
+    st.tuples(st.integers(0, 2), st.integers(0, 2)),
+)
+def test_the_lightest_known_node_below_is_found(
+    known: list[tuple[int, int, int]], node: tuple[int, int]
+) -> None:
+    rows = [(10, 0, 0), *known]
+    table = np.array(rows)
+    levels, weights = table[:, 1:].astype(np.int16), table[:, 0].astype(np.int64)
+    found = _kernels.lightest_below(levels, weights, len(rows), np.array(node, dtype=np.int16))
+    below = [row for row in rows if row[1] <= node[0] and row[2] <= node[1]]
+    assert rows[found] == min(below, key=lambda row: row[0])

@@ -48,10 +48,9 @@ def _most_kept(have: Array, share: Array, used: int, size: int, slope: float) ->
     for _ in range(STEPS):
         full, rising = 0.0, 0.0
         for place in range(used):
-            if share[place] * kept < have[place]:
-                rising += share[place]
-            else:
-                full += have[place]
+            rises = share[place] * kept < have[place]
+            rising += share[place] if rises else 0.0
+            full += 0.0 if rises else have[place]
         if full + rising * kept >= slope * kept:
             break
         fewer = full / (slope - rising)

@@ -218,6 +218,23 @@ def roll_up_word(
     return classes
 
 
+@njit(cache=True, nogil=True)
+def lightest_below(levels: Array, weights: Array, known: int, node: Array) -> int:
+    """Which of the known nodes, a row of levels each, is at or below a node and weighs least.
+
+    The first is at the bottom, and so below all.
+    """
+    lightest = 0
+    for row in range(1, known):
+        if weights[row] < weights[lightest]:
+            column = 0
+            while column < node.size and levels[row, column] <= node[column]:
+                column += 1
+            if column == node.size:
+                lightest = row
+    return lightest
+
+
 def occurring(codes: Array, number: int) -> Array:
     """Which codes below `number` occur."""
     found = np.zeros(number, dtype=np.bool_)
@@ -268,8 +285,9 @@ def merge_histograms(
 ) -> tuple[Array, Array, Array]:
     """Histograms in compressed rows after classes were merged; values ascend within each class."""
     new_starts = np.zeros(classes + 1, dtype=np.int64)
-    new_values = np.empty(values.size, dtype=np.int32)
-    new_counts = np.empty(values.size, dtype=np.int64)
+    # One more than needed: `_merge_in_full` writes before it knows whether the entry counts.
+    new_values = np.empty(values.size + 1, dtype=np.int32)
+    new_counts = np.empty(values.size + 1, dtype=np.int64)
     old, new = (class_of, starts, values, counts), (new_starts, new_values, new_counts)
     if classes * width <= 16 * values.size:
         filled = _merge_in_full(*old, *new, np.zeros((classes, width), dtype=np.int64))
@@ -299,10 +317,10 @@ def _merge_in_full(
     filled = 0
     for new in range(sums.shape[0]):
         for value in range(sums.shape[1]):
-            if sums[new, value] > 0:
-                new_values[filled] = value
-                new_counts[filled] = sums[new, value]
-                filled += 1
+            # Written always, and written over unless it counts: faster than a branch.
+            new_values[filled] = value
+            new_counts[filled] = sums[new, value]
+            filled += sums[new, value] > 0
         new_starts[new + 1] = filled
     return filled
 

@@ -167,13 +167,15 @@ class Lattice:
         table = self.class_table(node)
         asked = any(model.needs_information for model in models)
         verdict = judge_table(table, models, self.information(node, table) if asked else None)
-        places, leaves = self._leaf_tables(node)
         gone = np.zeros(len(node), dtype=np.int64)
-        suppressed = int(
-            _kernels.suppressed_leaves(
-                table.keys, table.sizes, verdict.satisfied, places, leaves, gone
+        suppressed = 0
+        if not verdict.satisfied.all():
+            places, leaves = self._leaf_tables(node)
+            suppressed = int(
+                _kernels.suppressed_leaves(
+                    table.keys, table.sizes, verdict.satisfied, places, leaves, gone
+                )
             )
-        )
         sums = tuple(
             self.loss.leaf_sums[column][level]
             - int(gone[column])

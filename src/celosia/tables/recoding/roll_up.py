@@ -101,7 +101,7 @@ Node = tuple[int, ...]
 KNOWN_CLASSES = 8_000_000
 """How many classes of nodes seen before are kept for the next ones: about 128 MB."""
 
-FEW_CLASSES = 1_000
+FEW_CLASSES = 4_000
 """Tables up to this size are raised in one go; from larger ones, half-way tables are worth it."""
 
 
@@ -149,7 +149,7 @@ class RollUp:
         self._sizes = np.empty_like(base.sizes)
         self._known: list[ClassTable] = []
         self._by_node: dict[Node, ClassTable] = {}
-        self._levels = np.zeros((len(packed), 64), dtype=np.int16)
+        self._levels = np.zeros((64, len(packed)), dtype=np.int16)
         self._weights = np.zeros(64, dtype=np.int64)
         self._room = KNOWN_CLASSES + base.weight
         self._remember((0,) * len(packed), base)
@@ -160,7 +160,7 @@ class RollUp:
             return self._by_node[node]
         known = self._nearest(node)
         source = self._known[known]
-        below: Node = tuple(self._levels[:, known].tolist())
+        below: Node = tuple(self._levels[known].tolist())
         rising = [column for column in self._order if node[column] > below[column]]
         if len(rising) > 1 and source.weight > FEW_CLASSES:
             half = set(rising[: len(rising) // 2])
@@ -169,27 +169,27 @@ class RollUp:
             )
             source = self.table(below)
         table = self._raise(source, below, node)
-        if table.weight <= self._room:
-            self._remember(node, table)
+        self._remember(node, table)
         return table
 
     def _nearest(self, node: Node) -> int:
         """Which known node at or below this one has the smallest table."""
-        count = len(self._known)
         levels = np.array(node, dtype=np.int16)
-        candidates = np.flatnonzero((self._levels[:, :count] <= levels[:, None]).all(axis=0))
-        return int(candidates[np.argmin(self._weights[candidates])])
+        return int(_kernels.lightest_below(self._levels, self._weights, len(self._known), levels))
 
     def _remember(self, node: Node, table: ClassTable) -> None:
+        weight = table.weight
+        if weight > self._room:
+            return
         count = len(self._known)
         if count == self._weights.size:
-            self._levels = np.concatenate([self._levels, np.zeros_like(self._levels)], axis=1)
+            self._levels = np.concatenate([self._levels, np.zeros_like(self._levels)])
             self._weights = np.concatenate([self._weights, np.zeros_like(self._weights)])
-        self._levels[:, count] = node
-        self._weights[count] = table.weight
+        self._levels[count] = node
+        self._weights[count] = weight
         self._known.append(table)
         self._by_node[node] = table
-        self._room -= table.weight
+        self._room -= weight
 
     def class_of_base(self, node: Node) -> NDArray[np.int32]:
         """For each row of the base table its class at a node, numbered as its table is."""
