@@ -41,6 +41,12 @@ def main() -> None:
     )
     parser.add_argument("--seeds", type=int, help="tables by each method, for `synthesis`")
     parser.add_argument("--aim-seeds", type=int, help="of these, how many AIM makes")
+    parser.add_argument(
+        "--aim-seconds", type=int, help="of the processor, after which a run of AIM is ended"
+    )
+    parser.add_argument(
+        "--kept", metavar="FILE", help="where `synthesis` keeps each row (JSON) as it comes"
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     arguments = parser.parse_args()
     if arguments.name is None:
@@ -57,6 +63,8 @@ def main() -> None:
         "iterations": arguments.iterations,
         "seeds": arguments.seeds,
         "aim_seeds": arguments.aim_seeds,
+        "aim_seconds": arguments.aim_seconds,
+        "kept": arguments.kept,
     }
     result = module.run(**{name: value for name, value in given.items() if value is not None})
     if arguments.json:

@@ -1,13 +1,15 @@
 """Run by the Python of an environment with private-pgm's needs: one mechanism, timed, as JSON.
 
 `python _private_pgm.py REPOSITORY NAME CODES SETTINGS MADE`: the folder of private-pgm; `mst` or
-`aim`; codes of the rows (NumPy); sizes, epsilon, delta, degree, model size, iterations and seed
-(JSON); and where the codes of the new rows go. Nothing of Celosía is imported here.
+`aim`; codes of the rows (NumPy); sizes, epsilon, delta, degree, model size, iterations, seed and
+the limit of processor seconds (JSON); and where the codes of the new rows go. Nothing of Celosía is
+imported here.
 """
 
 import contextlib
 import itertools
 import json
+import resource
 import sys
 import time
 from pathlib import Path
@@ -37,6 +39,8 @@ def main():
 
     given = json.loads(settings)
     np.random.seed(given["seed"])
+    if given["limit"]:
+        resource.setrlimit(resource.RLIMIT_CPU, (given["limit"], given["limit"] + 1))
     names = [str(place) for place in range(len(given["sizes"]))]
     mst.DisjointSet = lambda *_: DisjointSet(names)  # some states begin with none
     domain = Domain(names, given["sizes"])

@@ -5,16 +5,21 @@ at their quantiles, and whose last column of two values is what a classifier pre
 is the mean over seeds and its standard deviation; a run with `--seeds 5` makes five synthetic
 tables by each method. `--private-pgm FOLDER` is a clone of private-pgm; what it needs gets an
 environment of its own in the cache folder, which takes the package index once. Without it only our
-own figures are told. Distances are total variation, averaged over all sets of one, two and three
+own figures are told. Each method makes its table of a seed before the next seed begins, on one
+thread; with `--kept FILE` each row is written there as it comes, and what is there is not made
+again. Distances are total variation, averaged over all sets of one, two and three
 columns; "other people" are as near as a fresh sample is. Accuracy is that of a logistic
 regression, fitted to the synthetic rows and tried on other people. Times are of the processor. AIM
 measures all marginals of three columns, with its own limits and `--iterations` steps a fit (1000
-by default), for the first `--aim-seeds` seeds: it takes many minutes each.
+by default), for the first `--aim-seeds` seeds: it takes many minutes each, and is ended after
+`--aim-seconds` of the processor.
 """
 
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -42,6 +47,11 @@ MODEL_SIZE = 80
 NEEDS = ("numpy", "scipy", "pandas<3", "networkx", "matplotlib")
 NEWER_NEEDS = ("attrs", "jax==0.6.2", "jaxlib==0.6.2", "optax<0.2.6", "chex")
 """Of the states of private-pgm from November 2024 on."""
+ONE_THREAD = {
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1",
+}
 CATEGORIES, BINS = 40, 24
 """A column of numbers with more values than the first is cut into as many bins as the second."""
 HELD_BACK = 5
@@ -66,30 +76,46 @@ def run(
     private_pgm: str | None = None,
     iterations: int = 1000,
     aim_seeds: int | None = None,
+    aim_seconds: int | None = None,
+    kept: str | None = None,
 ) -> dict[str, dict[str, Any]]:
     """Distances, accuracies and seconds: mean and deviation over seeds."""
     sample = _census(rows) if table is None else _file(table)
-    wanted = [(name, seed) for name in OURS for seed in range(1, seeds + 1)]
-    if private_pgm is not None:
-        wanted += [("private-pgm mst", seed) for seed in range(1, seeds + 1)]
-        wanted += [("private-pgm aim", seed) for seed in range(1, (aim_seeds or seeds) + 1)]
+    wanted = [
+        (name, seed)
+        for seed in range(1, seeds + 1)
+        for name in (*OURS, *(PEERS if private_pgm is not None else ()))
+        if name != AIM or seed <= (aim_seeds or seeds)
+    ]
+    given = {"iterations": iterations}
+    known = _Kept(kept, {"table": table, "rows": len(sample.data), "steps": iterations})
     found: dict[str, list[dict[str, float]]] = {}
     found["other people"] = [_figures(sample, sample.others)]
     for name, seed in wanted:
-        if name in OURS:
-            started = process_time()
-            codes = _make(OURS[name], sample, seed)
-            spent = process_time() - started
-        else:
-            assert private_pgm is not None
-            codes, spent = _ask(private_pgm, name[-3:], sample, iterations, seed)
-        figures = {**_figures(sample, codes), "processor seconds": spent}
-        print(name, seed, json.dumps(figures), file=sys.stderr, flush=True)
+        figures = known.find(name, seed)
+        if figures is None:
+            made: tuple[Codes, float] | None
+            if name in OURS:
+                started = process_time()
+                made = _make(OURS[name], sample, seed), process_time() - started
+            else:
+                limit = aim_seconds if name == AIM else None
+                made = _ask(
+                    str(private_pgm), name[-3:], sample, {**given, "seed": seed, "limit": limit}
+                )
+            figures = {NOT_ENDED: float(aim_seconds or 0)}
+            if made is not None:
+                figures = {**_figures(sample, made[0]), SECONDS: made[1]}
+            known.add(name, seed, figures)
         found.setdefault(name, []).append(figures)
     found["the table itself"] = [{ACCURACY: accuracy(sample.data, sample.tested, sample.sizes)}]
-    kinds = list(dict.fromkeys(kind for each in found.values() for kind in each[0]))
+    kinds = list(dict.fromkeys(kind for each in found.values() for one in each for kind in one))
     result = {
-        kind: {name: _spread(each, kind) for name, each in found.items() if kind in each[0]}
+        kind: {
+            name: _spread([one[kind] for one in each if kind in one], kind)
+            for name, each in found.items()
+            if any(kind in one for one in each)
+        }
         for kind in kinds
     }
     if private_pgm is None:
@@ -100,12 +126,43 @@ def run(
 OURS: dict[str, type[DeclaredMethod]] = {
     method.method_name: method for method in (AdaptiveMarginals, Marginals)
 }
+AIM = "private-pgm aim"
+PEERS = ("private-pgm mst", AIM)
 ACCURACY = "accuracy of a classifier"
+SECONDS = "processor seconds"
+NOT_ENDED = "did not end in so many seconds"
 
 
-def _spread(found: list[dict[str, float]], kind: str) -> str:
-    values = np.array([each[kind] for each in found])
-    digits = 1 if kind == "processor seconds" else 4
+class _Kept:
+    """The rows of a run: on the error stream as they come, and in a file if there is one."""
+
+    def __init__(self, file: str | None, settings: dict[str, Any]) -> None:
+        self.file = None if file is None else Path(file)
+        self.settings = settings
+        is_there = self.file is not None and self.file.exists()
+        lines = self.file.read_text().splitlines() if self.file and is_there else []
+        self.rows = [json.loads(line) for line in lines]
+
+    def find(self, name: str, seed: int) -> dict[str, float] | None:
+        """What an earlier run with these settings has found."""
+        wanted = {**self.settings, "method": name, "seed": seed}
+        return next(
+            (row["figures"] for row in self.rows if wanted.items() <= row.items()),
+            None,
+        )
+
+    def add(self, name: str, seed: int, figures: dict[str, float]) -> None:
+        """Tell and keep one row."""
+        row = {**self.settings, "method": name, "seed": seed, "figures": figures}
+        print(json.dumps(row), file=sys.stderr, flush=True)
+        if self.file is not None:
+            with self.file.open("a") as file:
+                print(json.dumps(row), file=file)
+
+
+def _spread(found: list[float], kind: str) -> str:
+    values = np.array(found)
+    digits = 1 if "seconds" in kind else 4
     mean = f"{values.mean():.{digits}f}"
     return mean if values.size < 2 else f"{mean} ± {values.std(ddof=1):.{digits}f} ({values.size})"
 
@@ -202,26 +259,36 @@ def _one_hot(codes: Codes, sizes: list[int]) -> NDArray[np.float64]:
     return np.hstack([*parts, np.ones((len(codes), 1))])
 
 
-def _ask(folder: str, name: str, sample: Sample, iterations: int, seed: int) -> tuple[Codes, float]:
+def _ask(
+    folder: str, name: str, sample: Sample, given: dict[str, Any]
+) -> tuple[Codes, float] | None:
+    """The rows and the seconds of one mechanism of private-pgm; None where it took too long."""
     newer = not (Path(folder) / "setup.py").exists()
     python = peer(
         "private-pgm-jax" if newer else "private-pgm", NEEDS + (NEWER_NEEDS if newer else ())
     )
     if python is None:
         raise SystemExit("what private-pgm needs cannot be installed")
-    settings = {
+    settings = given | {
         "sizes": sample.sizes,
         "epsilon": EPSILON,
         "delta": DELTA,
         "degree": DEGREE,
         "model size": MODEL_SIZE,
-        "iterations": iterations,
-        "seed": seed,
     }
     with tempfile.TemporaryDirectory() as place:
-        given, made = Path(place) / "given.npy", Path(place) / "made.npy"
-        np.save(given, sample.data)
+        codes, made = Path(place) / "given.npy", Path(place) / "made.npy"
+        np.save(codes, sample.data)
         script = str(Path(__file__).with_name("_private_pgm.py"))
-        texts = [script, folder, name, str(given), json.dumps(settings), str(made)]
-        told = subprocess.run([str(python), *texts], capture_output=True, text=True, check=True)
+        texts = [script, folder, name, str(codes), json.dumps(settings), str(made)]
+        told = subprocess.run(
+            [str(python), *texts],
+            check=False,
+            stdout=subprocess.PIPE,
+            text=True,
+            env=os.environ | ONE_THREAD,
+        )
+        if given["limit"] and told.returncode == -signal.SIGXCPU:
+            return None
+        told.check_returncode()
         return np.load(made), float(json.loads(told.stdout)["seconds"])

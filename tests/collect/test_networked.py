@@ -52,11 +52,15 @@ class Pair:
 
     def __init__(self, folder: Path, task: Any = TASK) -> None:
         self.folder, self.task = folder, task
+        self.today = 20_000
         self.open()
 
     def open(self) -> None:
-        self.helper = NetworkedAggregator(self.folder / "helper", self.task, "helper", KEY)
-        self.leader = LeadingAggregator(self.folder / "leader", self.task, KEY, self.helper)
+        waits: Any = {"wait_days": 7, "today": lambda: self.today}
+        self.helper = NetworkedAggregator(self.folder / "helper", self.task, "helper", KEY, **waits)
+        self.leader = LeadingAggregator(
+            self.folder / "leader", self.task, KEY, self.helper, **waits
+        )
 
     def close(self) -> None:
         self.leader.close()
@@ -113,6 +117,37 @@ def test_a_report_counts_when_both_shares_are_there(pair: Pair) -> None:
     pair.take(half)
     pair.take(count_reports(0, seed=3))
     assert pair.collect(TWO) == (2, 3, 0)
+
+
+def test_a_share_waits_for_its_other_half_no_longer_than_declared(pair: Pair) -> None:
+    half, whole = count_reports(1, 1, 1), count_reports(1, 1, seed=2)
+    pair.take(half[:1], "leader")
+    pair.take(half[1:], "helper")
+    pair.take(whole)
+    pair.leader.verify()
+    pair.today += 7
+    pair.take(count_reports(1, seed=3))
+    pair.leader.verify()
+    assert (pair.leader.expired, pair.helper.expired) == (0, 0)
+    pair.today += 1
+    away = pair.leader._helper
+    pair.leader._helper = None  # type: ignore[assignment]
+    with pytest.raises(AttributeError):  # while the helper is away nothing is dropped
+        pair.leader.verify()
+    assert pair.leader.expired == 0
+    pair.leader._helper = away
+    pair.take(count_reports(0, seed=4), "helper")
+    pair.leader.verify()
+    assert (pair.leader.expired, pair.helper.expired) == (1, 2)
+    assert (pair.leader.waiting, pair.helper.waiting) == (3, 4)
+    assert pair.take(half) == [2, 1]  # what was dropped is not taken in again
+    # Valid reports do not expire, however long they wait for a batch.
+    pair.today += 100
+    pair.close()
+    pair.open()
+    pair.take([], "helper")
+    assert pair.collect() == (3, 3, 0)
+    assert pair.leader.waiting == 0
 
 
 def test_shares_that_were_tampered_with_are_refused_and_spoil_nothing(tmp_path: Path) -> None:

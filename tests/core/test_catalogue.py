@@ -20,8 +20,8 @@ from celosia.core.messages import FAMILIES, LANGUAGES, read_family
 SOURCE = Path(celosia.__file__).parent
 ERROR = re.compile(r"CEL-[A-Z]\d{3}(\.\w+)?")
 MESSAGE = re.compile(rf"(?:{'|'.join(FAMILIES)})(?:\.[\w-]+)+")
-BY_NAME = ("lab.studies.", "methods.", "words.")
-"""Families whose keys are made of names: of a study, of a method, of a kind of parameter."""
+BY_NAME = ("lab.studies.", "methods.", "sketches.fact.", "sketches.size.", "words.")
+"""Families whose keys are made of names: of a study, a method, a figure, a kind of parameter."""
 MESSAGE_MAKERS = ("Message", "say")
 PARTS = ("title", "text", "what", "why", "fix")
 GIVEN_BY_REFUSALS = {"at", "line", "column"}

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from tests.sketches import plain
 
 from celosia import InputError
+from celosia.core.messages import Language, speaking
 from celosia.sketches import (
     AmsSketch,
     BloomFilter,
@@ -249,3 +250,15 @@ def test_long_streams_through_the_table_of_theta_equal_plain_python() -> None:
     values = [each % 3000 for each in range(0, 70_000, 7)]
     theta = ThetaSketch(most=50, key="long").update(values)._state
     assert (int(theta["limit"][0]), theta["hashes"].tolist()) == plain.smallest(values, "long", 50)
+
+
+@pytest.mark.parametrize(
+    ("into", "words"),
+    [
+        ("en", "count-min (2,000 cells in a row, 3 rows): total count 2, 48,016 bytes"),
+        ("es", "count-min (2.000 celdas por fila, 3 filas): recuento total: 2, 48.016 bytes"),
+    ],
+)
+def test_what_a_sketch_knows_is_told_in_the_language(into: Language, words: str) -> None:
+    with speaking(into):
+        assert str(CountMin(width=2000, depth=3).update(["a", "b"])) == words

@@ -46,7 +46,7 @@ class CountMin(CounterTable):
     >>> counts.update(["smile", "cry", "smile"]).estimate(["smile", "laugh"]).tolist()
     [2, 0]
     >>> print(counts)
-    count-min (272 width, 5 depth): total 3, 10,896 bytes
+    count-min (272 cells in a row, 5 rows): total count 3, 10,896 bytes
     """
 
     name = "count-min"

@@ -11,7 +11,7 @@ from typing import Any, Self
 import numpy as np
 
 from celosia.sketches.hashing import Digests, digests
-from celosia.sketches.sketch import Sketch, check_share, formatted, weights
+from celosia.sketches.sketch import Sketch, check_share, weights
 
 
 class DistinctCountSketch(Sketch):
@@ -60,12 +60,6 @@ class DistinctCountSketch(Sketch):
     def _facts(self) -> dict[str, Any]:
         middle, (low, high) = self.estimate(), self.interval()
         return {"estimate": _plain(middle), "low": _plain(low), "high": _plain(high)}
-
-    def _fact_texts(self) -> list[str]:
-        facts = self._facts()
-        middle, low, high = (formatted(facts.pop(name)) for name in ("estimate", "low", "high"))
-        others = [f"{name} {formatted(value)}" for name, value in facts.items()]
-        return [f"estimate {middle} different values (95 %: {low} to {high})", *others]
 
 
 def _plain(number: float) -> float | None:

@@ -101,8 +101,8 @@ class HyperLogLog(DistinctCountSketch):
     def _sizes(self) -> dict[str, int]:
         return {"precision": self.precision}
 
-    def _size_texts(self) -> list[str]:
-        return [f"{self.registers:,} registers"]
+    def _shown(self) -> dict[str, int]:
+        return {"registers": self.registers}
 
     def _shapes(self) -> dict[str, tuple[Any, tuple[int, ...]]]:
         return {"registers": (np.uint8, (self.registers,))}

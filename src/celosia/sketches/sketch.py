@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
+from celosia.core.messages import current, localise, say
 from celosia.core.numbers import real, whole
 
 Arrays = dict[str, NDArray[Any]]
@@ -79,6 +80,8 @@ def damaged() -> InputError:
 
 FORM = "celosia sketch 1"
 LARGEST = 2**31
+INTERVAL = ("low", "high")
+"""Facts that are told in one sentence with their estimate."""
 """Cells of one sketch."""
 
 
@@ -217,17 +220,15 @@ class Sketch(ABC):
         }
 
     def __str__(self) -> str:
-        sizes = ", ".join(self._size_texts())
-        facts = ", ".join(self._fact_texts())
-        return f"{self.name} ({sizes}): {facts}, {self.size:,} bytes"
+        sizes = [say(f"sketches.size.{name}", value=each) for name, each in self._shown().items()]
+        told = {name: formatted(value) for name, value in self._facts().items()}
+        facts = [say(f"sketches.fact.{name}", **told) for name in told if name not in INTERVAL]
+        size = say("sketches.size.bytes", value=self.size)
+        return f"{self.name} ({', '.join(sizes)}): {', '.join([*facts, size])}"
 
-    def _size_texts(self) -> list[str]:
-        """The sizes, each with its unit."""
-        return [f"{value:,} {name}" for name, value in self._sizes().items()]
-
-    def _fact_texts(self) -> list[str]:
-        """What the sketch knows, each with its unit."""
-        return [f"{name} {formatted(value)}" for name, value in self._facts().items()]
+    def _shown(self) -> dict[str, int]:
+        """The sizes as people are told them."""
+        return self._sizes()
 
     def __repr__(self) -> str:
         text = ", ".join(f"{name}={value!r}" for name, value in self.parameters().items())
@@ -269,9 +270,8 @@ def weights(counts: Any, size: int, *, negative: bool = True) -> NDArray[np.int6
 
 
 def formatted(value: Any) -> str:
-    """A number for people."""
+    """A number for people, in their language."""
     if value is None:
-        return "unbounded"
-    if isinstance(value, int):
-        return f"{value:,}"
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:,.4g}"
+        return say("sketches.unbounded")
+    form = ",.4g" if isinstance(value, float) and abs(value) < 1000 else ",.0f"
+    return localise(format(value, form), current())

@@ -167,9 +167,6 @@ class ThetaSketch(DistinctCountSketch):
     def _sizes(self) -> dict[str, int]:
         return {"most": self.most}
 
-    def _size_texts(self) -> list[str]:
-        return [f"{self.most:,} hashes at most"]
-
     def _shapes(self) -> dict[str, tuple[Any, tuple[int, ...]]]:
         held = self._state.get("hashes", np.empty(0)).size
         return {"limit": (np.uint64, (1,)), "hashes": (np.uint64, (held,))}

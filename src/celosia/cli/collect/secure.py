@@ -273,6 +273,14 @@ def aggregator(
     waiting: Annotated[int, typer.Option(min=1, help="The most reports that may wait.")] = (
         1_000_000
     ),
+    wait_days: Annotated[
+        int,
+        typer.Option(
+            min=1,
+            help="Days that a share waits for its other half; choose more than the other "
+            "aggregator may ever be away.",
+        ),
+    ] = 30,
     seal_key: Annotated[
         Path | None,
         "FILE",
@@ -323,7 +331,7 @@ def aggregator(
     helper = None if peer is None else RemoteHelper(peer, token=peer_token, key_mark=mark)
 
     def opened() -> NetworkedAggregator:
-        named: dict[str, Any] = {"waiting": waiting, "seal_key": own}
+        named: dict[str, Any] = {"waiting": waiting, "wait_days": wait_days, "seal_key": own}
         if helper is None:
             return NetworkedAggregator(folder, declared, "helper", key, **named)
         return LeadingAggregator(folder, declared, key, helper, **named)

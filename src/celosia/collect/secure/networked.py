@@ -16,8 +16,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from threading import RLock
-from typing import Protocol
+from typing import Any, Protocol
 
+from celosia.collect.collector.batches import utc_day
 from celosia.collect.collector.writer import TooBusy
 from celosia.collect.secure._keccak import SEED
 from celosia.collect.secure.aggregation import noisy_sum
@@ -48,6 +49,7 @@ AT_ONCE = 256
 LARGEST_BATCH = 500_000
 """Reports of one batch; those beyond it wait for the next one."""
 WAITING = Parameter(name="waiting", kind="whole", least=1, most=10**9)
+WAIT_DAYS = Parameter(name="wait_days", kind="whole", least=1, most=3650, unit="days")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,14 +86,19 @@ def key_mark(task: SecureTask, key: bytes) -> str:
 class NetworkedAggregator:
     """An aggregator with a folder; it holds the shares of its role alone.
 
+    A share whose other half does not come is dropped once `wait_days` are over, and its report is
+    in no batch. The helper never drops a report that it found valid: the leader may have chosen it.
+
     Args:
         folder: of this aggregator alone.
         task: that all share.
         role: leader or helper.
         key: 32 secret bytes that both aggregators have, and no device.
         waiting: the most reports that may wait; more are sent away.
+        wait_days: whole days that a share waits for its other half.
         seal_key: 32 secret bytes of this aggregator alone; then it takes sealed shares only.
         rng: of the noise; without it the operating system is.
+        today: the number of the day.
 
     Raises:
         EngineError: CEL-R074 another process has the folder, CEL-R075 it cannot be read or written.
@@ -107,8 +114,10 @@ class NetworkedAggregator:
         key: bytes,
         *,
         waiting: int = 1_000_000,
+        wait_days: int = 30,
         seal_key: bytes | None = None,
         rng: Source | None = None,
+        today: Callable[[], int] = utc_day,
     ) -> None:
         self.task = task
         self.role: Role = role
@@ -118,6 +127,12 @@ class NetworkedAggregator:
         self.public_key = None if seal_key is None else public_key(seal_key)
         """To which shares are sealed."""
         self._most: int = checked("aggregator", WAITING, waiting)
+        self._wait_days: int = checked("aggregator", WAIT_DAYS, wait_days)
+        self._today = today
+        self._oldest = 0
+        """The day before which nothing waits for its other half any more."""
+        self.expired = 0
+        """Shares that were dropped since this was opened."""
         self._rng = System() if rng is None else rng
         self._folder = ShareFolder(folder, task, role, self.key_mark)
         self._lock = RLock()
@@ -148,10 +163,12 @@ class NetworkedAggregator:
             data = unseal(self.task, self.role, data, self._seal_key)
         shares = unpack_shares(self.task, self.role, data)
         with self._lock:
+            if self.role == "helper":
+                self._expire()
             if self.waiting + len(shares) > self._most:
                 raise TooBusy()
             with self._folder.writing():
-                new = self._folder.add(shares)
+                new = self._folder.add(shares, self._today())
         return ShareReceipt(reports=len(shares), new=new)
 
     def decide(self, checks: bytes) -> bytes:
@@ -218,6 +235,15 @@ class NetworkedAggregator:
             self._folder.tidy()
             self._folder.close()
 
+    def _expire(self) -> None:
+        """Once a day: drop the shares that have waited too long for their other halves."""
+        oldest = self._today() - self._wait_days
+        with self._lock:
+            if oldest > self._oldest:
+                with self._folder.writing():
+                    self.expired += self._folder.forget_before(oldest)
+                self._oldest = oldest
+
     def _choose(self, id: str, nonces: Sequence[bytes]) -> None:
         """Choose reports for a batch, if each of them may be in one."""
         if len(nonces) < self.task.least:
@@ -270,29 +296,20 @@ class LeadingAggregator(NetworkedAggregator):
         task: that all share.
         key: 32 secret bytes that both aggregators have, and no device.
         helper: the other aggregator.
-        waiting: the most reports that may wait; more are sent away.
-        seal_key: 32 secret bytes of this aggregator alone; then it takes sealed shares only.
-        rng: of the noise; without it the operating system is.
+        settings: as for `NetworkedAggregator`.
     """
 
     def __init__(
-        self,
-        folder: str | Path,
-        task: SecureTask,
-        key: bytes,
-        helper: Helper,
-        *,
-        waiting: int = 1_000_000,
-        seal_key: bytes | None = None,
-        rng: Source | None = None,
+        self, folder: str | Path, task: SecureTask, key: bytes, helper: Helper, **settings: Any
     ) -> None:
-        super().__init__(folder, task, "leader", key, waiting=waiting, seal_key=seal_key, rng=rng)
+        super().__init__(folder, task, "leader", key, **settings)
         self._helper = helper
 
     def verify(self, ended: Callable[[], bool] = lambda: False) -> int:
         """Check all that waits together with the helper; how many are valid.
 
-        Reports whose other share the helper has not yet wait on.
+        Reports whose other share the helper has not yet wait on, until their days are over: then
+        the helper has just been asked about each of them once more.
 
         Args:
             ended: whether to end early.
@@ -311,6 +328,8 @@ class LeadingAggregator(NetworkedAggregator):
                         break
                     after = some[-1]
                     total += self._ask(some)
+        if not ended():
+            self._expire()
         return total
 
     def collect(self, id: str) -> bytes:

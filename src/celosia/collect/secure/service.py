@@ -87,6 +87,7 @@ class AggregatorEndpoint:
         counters = {
             "shares_taken_total": self.taken,
             "shares_repeated_total": self.repeated,
+            "shares_expired_total": self.aggregator.expired,
             "requests_sent_away_total": self.sent_away,
         }
         gauges = {"shares_waiting": self.aggregator.waiting, "bytes_arriving": self.arriving}

@@ -1,7 +1,9 @@
 """The folder of an aggregator: shares that wait, reports that were seen, batches that are closed.
 
 The nonce of every report that was ever taken in is kept, so that none is taken in twice. The share
-itself is overwritten as soon as it is checked, and what is left of it when its batch is closed.
+itself is overwritten as soon as it is checked, and what is left of it when its batch is closed, or
+when the other share of its report has not come in time. Of time only the day is kept, and only
+while a share waits.
 """
 
 from __future__ import annotations
@@ -51,7 +53,8 @@ class ShareFolder(DurableFolder):
     tables = """
 CREATE TABLE IF NOT EXISTS seen (nonce BLOB PRIMARY KEY) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS waiting (nonce BLOB PRIMARY KEY, state INTEGER NOT NULL, batch TEXT,
-  public BLOB, share BLOB, output BLOB, seed BLOB, verifier BLOB) WITHOUT ROWID;
+  day INTEGER NOT NULL, public BLOB, share BLOB, output BLOB, seed BLOB, verifier BLOB)
+  WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS states ON waiting (state, batch);
 CREATE TABLE IF NOT EXISTS batches (id TEXT PRIMARY KEY, nonces BLOB NOT NULL, sum BLOB);
 """
@@ -67,18 +70,26 @@ CREATE TABLE IF NOT EXISTS batches (id TEXT PRIMARY KEY, nonces BLOB NOT NULL, s
         }
         super().__init__(folder, about)
 
-    def add(self, shares: Iterable[Share]) -> int:
-        """Take in shares; how many are of reports that were never seen."""
+    def add(self, shares: Iterable[Share], day: int) -> int:
+        """Take in shares of a day; how many are of reports that were never seen."""
         found = 0
         for nonce, public, share in shares:
             new = self._base.execute("INSERT OR IGNORE INTO seen VALUES (?)", (nonce,))
             if new.rowcount:
-                row = (nonce, State.fresh, public, share)
+                row = (nonce, State.fresh, day, public, share)
                 self._base.execute(
-                    "INSERT INTO waiting (nonce, state, public, share) VALUES (?, ?, ?, ?)", row
+                    "INSERT INTO waiting (nonce, state, day, public, share) VALUES (?, ?, ?, ?, ?)",
+                    row,
                 )
                 found += 1
         return found
+
+    def forget_before(self, day: int) -> int:
+        """Drop shares of earlier days whose reports are not decided; how many there were."""
+        states = (State.fresh, State.checked, day)
+        return self._base.execute(
+            "DELETE FROM waiting WHERE state IN (?, ?) AND day < ?", states
+        ).rowcount
 
     def count(self, *states: State) -> int:
         """How many reports are so far."""
