@@ -11,23 +11,20 @@ import polars as pl
 
 from celosia.core.errors import InputError
 from celosia.core.messages import Message
-from celosia.graphs.formats.parsed_graph import GraphBuilder, ParsedGraph, Value, malformed
+from celosia.graphs.formats.parsed_graph import ParsedGraph, Value
 from celosia.graphs.formats.records import records
 from celosia.graphs.formats.xml_reader import XmlReader
 from celosia.graphs.graph import Graph
 
-_NUMBERS = {"int": int, "long": int, "float": float, "double": float}
 _TYPES = {"Int64": "long", "Float64": "double", "Boolean": "boolean"}
+_OPEN = ("node", "edge", "key", "graph")
+"""Tags that hold data."""
 _IGNORED = ("hyperedge", "port", "endpoint")
 
 
 def read_graphml(data: bytes, path: Path) -> ParsedGraph:
     """The first graph of a GraphML file; document types and entities are refused unread."""
-    reader = _Reader(path)
-    reader.parse(data)
-    if not reader.graphs:
-        raise malformed(path, 1, "CEL-G003.no_graph_element")
-    return reader.builder.finish()
+    return _Reader(path).read(data)
 
 
 class _Reader(XmlReader):
@@ -35,79 +32,47 @@ class _Reader(XmlReader):
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
-        self.builder = GraphBuilder(path)
-        self.graphs = 0
-        self._directed = False
         self._keys: dict[str, tuple[str, str]] = {}
         self._defaults: dict[str, dict[str, Value]] = {"node": {}, "edge": {}}
-        self._things: list[tuple[str, dict[str, str], dict[str, Value], int]] = []
         self._key = ""
 
     def start(self, name: str, given: dict[str, str], line: int) -> None:
         if name == "key":
             self._key = given.get("id", "")
             self._keys[self._key] = given.get("attr.name", self._key), given.get("attr.type", "")
-            self._things.append(("key", given, {}, line))
         elif name == "graph":
-            self.graphs += 1
-            if self.graphs > 1:
-                raise malformed(self.path, line, "CEL-G003.second_graph")
-            self._directed = given.get("edgedefault") == "directed"
-            self._things.append(("graph", given, {}, line))
-        elif name in ("node", "edge"):
-            self._things.append((name, given, {}, line))
+            self.graph(line, directed=given.get("edgedefault") == "directed")
         elif name == "data":
             self._key = given.get("key", "")
         elif name in _IGNORED:
             self.builder.ignore(f"<{name}>")
+        if name in _OPEN:
+            self.open.append((name, given, {}, line))
 
     def end(self, name: str, line: int) -> None:
-        if name in ("data", "default") and self._things:
-            attribute, value = self._value(line)
-            kind, given, values, _ = self._things[-1]
+        if name in ("data", "default") and self.open:
+            attribute, typed = self._keys.get(self._key, (self._key, ""))
+            value = self.value(self.text, typed, line)
+            kind, given, values, _ = self.open[-1]
             if kind == "key":
                 for each in ("node", "edge"):
                     if given.get("for", "all") in (each, "all"):
                         self._defaults[each][attribute] = value
             else:
                 values[attribute] = value
-        elif name in ("node", "edge", "key", "graph"):
-            self._finish(*self._things.pop())
+        elif name in _OPEN:
+            self._finish(*self.open.pop())
 
     def _finish(
         self, kind: str, given: dict[str, str], values: dict[str, Value], line: int
     ) -> None:
         if kind == "node":
-            if "id" not in given:
-                raise malformed(self.path, line, "CEL-G003.no_id")
-            self.builder.vertex(given["id"], self._defaults["node"] | values, line)
+            self.vertex(given, self._defaults["node"] | values, line)
         elif kind == "edge":
-            if "source" not in given or "target" not in given:
-                raise malformed(self.path, line, "CEL-G003.no_ends")
-            directed = {"true": True, "false": False}.get(given.get("directed", ""), self._directed)
-            self.builder.edge(
-                given["source"],
-                given["target"],
-                directed=directed,
-                values=self._defaults["edge"] | values,
-                line=line,
-            )
-            if "id" in given:
-                self.builder.ignore(Message("graphs.ignored.edge_ids"))
+            directed = {"true": True, "false": False}.get(given.get("directed", ""), self.directed)
+            self.edge(given, self._defaults["edge"] | values, line, directed=directed)
         elif kind == "graph":
             self.builder.ignore(Message("graphs.ignored.graph_attributes"), len(values))
-
-    def _value(self, line: int) -> tuple[str, Value]:
-        name, kind = self._keys.get(self._key, (self._key, ""))
-        text = self.text
-        try:
-            if kind in _NUMBERS:
-                return name, _NUMBERS[kind](text)
-            if kind == "boolean":
-                return name, {"true": True, "1": True, "false": False, "0": False}[text.strip()]
-        except (ValueError, KeyError):
-            raise malformed(self.path, line, "CEL-G003.wrong_type", type=kind) from None
-        return name, text
 
 
 def write_graphml(graph: Graph, stream: IO[bytes]) -> None:

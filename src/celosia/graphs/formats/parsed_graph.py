@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
 from celosia.core.messages import Message
+from celosia.core.methods import PlainValues
 from celosia.core.numbers import real, whole
 from celosia.frames.columns import parse
 from celosia.graphs.graph import Graph
@@ -234,7 +235,7 @@ class Rules:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Counts:
+class Counts(PlainValues):
     """How often each rule was used."""
 
     records: int

@@ -1,4 +1,4 @@
-"""XML read tag by tag: document types and entities are refused, whatever they would do."""
+"""Graphs in XML, read tag by tag: document types and entities are refused unread."""
 
 from __future__ import annotations
 
@@ -7,7 +7,11 @@ from pathlib import Path
 from xml.parsers import expat
 
 from celosia.core.errors import InputError
-from celosia.graphs.formats.parsed_graph import malformed
+from celosia.core.messages import Message
+from celosia.graphs.formats.parsed_graph import GraphBuilder, ParsedGraph, Value, malformed
+
+_NUMBERS = {"int": int, "integer": int, "long": int, "float": float, "double": float}
+_FLAGS = {"true": True, "1": True, "false": False, "0": False}
 
 
 class XmlReader(ABC):
@@ -17,6 +21,23 @@ class XmlReader(ABC):
         self.path = path
         self.text = ""
         """The text since the last tag."""
+        self.builder = GraphBuilder(path)
+        self.directed = False
+        """Whether edges of the graph have a direction, if they do not say so themselves."""
+        self.open: list[tuple[str, dict[str, str], dict[str, Value], int]] = []
+        """The tags that are open: their name, what they say, their values and their line."""
+        self._graphs = 0
+
+    def read(self, data: bytes) -> ParsedGraph:
+        """The graph of a file.
+
+        Raises:
+            InputError: CEL-G003 it holds no graph, or several; also as `parse`.
+        """
+        self.parse(data)
+        if not self._graphs:
+            raise malformed(self.path, 1, "CEL-G003.no_graph_element")
+        return self.builder.finish()
 
     def parse(self, data: bytes) -> None:
         """Read all of a file.
@@ -49,6 +70,42 @@ class XmlReader(ABC):
 
     def _refuse(self, *_: object) -> None:
         raise InputError("CEL-G010", path=self.path)
+
+    def graph(self, line: int, *, directed: bool) -> None:
+        """The graph begins; a file may have one."""
+        self._graphs += 1
+        if self._graphs > 1:
+            raise malformed(self.path, line, "CEL-G003.second_graph")
+        self.directed = directed
+
+    def vertex(self, given: dict[str, str], values: dict[str, Value], line: int) -> None:
+        """A vertex is complete."""
+        if "id" not in given:
+            raise malformed(self.path, line, "CEL-G003.no_id")
+        self.builder.vertex(given["id"], values, line)
+
+    def edge(
+        self, given: dict[str, str], values: dict[str, Value], line: int, *, directed: bool
+    ) -> None:
+        """An edge is complete."""
+        if "source" not in given or "target" not in given:
+            raise malformed(self.path, line, "CEL-G003.no_ends")
+        self.builder.edge(
+            given["source"], given["target"], directed=directed, values=values, line=line
+        )
+        if "id" in given:
+            self.builder.ignore(Message("graphs.ignored.edge_ids"))
+
+    def value(self, text: str, typed: str, line: int) -> Value:
+        """A value of a declared type; of another type the text."""
+        try:
+            if typed in _NUMBERS:
+                return _NUMBERS[typed](text)
+            if typed == "boolean":
+                return _FLAGS[text.strip().lower()]
+        except (ValueError, KeyError):
+            raise malformed(self.path, line, "CEL-G003.wrong_type", type=typed) from None
+        return text
 
     @abstractmethod
     def start(self, name: str, given: dict[str, str], line: int) -> None:
