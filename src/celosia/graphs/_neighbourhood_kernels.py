@@ -88,6 +88,8 @@ def switch(
     q: Number,
 ) -> None:
     """Replace the edges {u, x}, {p, q} by {u, p}, {x, q}, which must be free."""
+    # An edge is counted while it is out of the set, and each edge by itself: a triangle is counted
+    # once when its last edge comes, and once when its first edge goes.
     order = len(starts) - 1
     delete(table, edge_key(u, x, order))
     _count_edge(starts, rows, table, u, x, corners, -1)
@@ -194,6 +196,8 @@ def nearest_range(
     k - 1 of the others can be near one number, a range about the middle of those k - 1 that are
     the closest together: they will come there, too.
     """
+    # The others are sorted: k - 1 of them that fit one number may as well be neighbours in order,
+    # so only windows are tried. A number fits a window if it is near its least and its greatest.
     least, closest = -1, np.inf
     kept = whole - tolerance
     for first in range(len(others) - k + 2):

@@ -47,6 +47,8 @@ class AlignmentTable:
 
     def orbit(self, one: int, other: int) -> Orbit:
         """The orbit of an edge, the same for each of its edges and both directions."""
+        # A turn adds the same to both columns, so their difference names the orbit; it is taken
+        # from the lower row, and in one row both ways round are the same orbit.
         row, column = divmod(self.place[one], self.k)
         also, far = divmod(self.place[other], self.k)
         if row < also:
@@ -104,6 +106,8 @@ class AlignmentTable:
         for one, other in rng.integers(len(self.place), 2 * count).reshape(-1, 2).tolist():
             if one != other:
                 before, after = self._move(one, other)
+                # An exchange that costs nothing is kept: most tables have many of one cost, and
+                # the way to a cheaper one leads through them.
                 if self._replace(before, after) > 0:
                     self._replace(after, before)
                     self.place[one], self.place[other] = self.place[other], self.place[one]

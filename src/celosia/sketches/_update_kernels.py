@@ -110,9 +110,10 @@ def raise_registers(
     for place in range(digests.size):
         word = mix(digests[place] ^ salt)
         register = word >> (_U64 - bits)
+        # The guard behind the bits that are left ends the run, if all of them are zero.
         rest = (word << bits) | guard
         held = np.uint64(registers[register])
-        if (rest >> _ONE) >> (_U63 - held) == 0:
+        if (rest >> _ONE) >> (_U63 - held) == 0:  # in two steps: a shift by 64 is not defined
             rank = 1
             while not rest & _TOP:
                 rest <<= _ONE
@@ -126,7 +127,7 @@ def set_lowest(maps: Words, digests: Words, salt: np.uint64, bits: np.uint64) ->
     choose = (_ONE << bits) - _ONE
     for place in range(digests.size):
         word = mix(digests[place] ^ salt)
-        rest = (word >> bits) | _TOP
+        rest = (word >> bits) | _TOP  # never 0, so that there is a lowest bit
         maps[word & choose] |= rest & (~rest + _ONE)
 
 
@@ -145,6 +146,8 @@ def gather_below(
     Returns how many digests have been looked at, and how many hashes the table holds. An empty
     place is 0, which stands for no hash.
     """
+    # The table is at most half full, so that a search for a free place soon ends. Hashes have 63
+    # bits, as in DataSketches, whose limits are signed.
     mask = np.uint64(table.size - 1)
     for place in range(start, digests.size):
         word = mix(digests[place] ^ salt) >> _ONE

@@ -24,6 +24,8 @@ def neighbour_sums(starts: Whole, neighbours: Vertices, colours: Whole) -> Words
 
     Two different multisets have equal sums with a chance of 2**-128.
     """
+    # Addition forgets the order and needs no sorting; colours are mixed first, because plain sums
+    # of small numbers, 1 + 3 and 2 + 2, are often equal. Two salts make it 128 bits.
     found = np.zeros((len(starts) - 1, 2), dtype=np.uint64)
     for vertex in range(len(starts) - 1):
         for step in range(starts[vertex], starts[vertex + 1]):
@@ -114,6 +116,7 @@ def neighbourhood_hashes(
                 one, other = pairs[each, 0], pairs[each, 1]
                 sums[one] += np.uint64(mix(colours[other], 3))
                 sums[other] += np.uint64(mix(colours[one], 3))
+            # The own colour stays part of the new one: refinement never makes two colours one.
             for each in range(degree):
                 colours[each] = np.uint64(mix(colours[each] ^ sums[each], 5 + turn))
         total = np.uint64(mix(degree, 4))
@@ -138,6 +141,8 @@ def embeds(
     1 yes, 0 no, -1 not known after `most_steps`. Vertex i of the pattern hangs on `parents[i]`,
     which comes before it; `needed[i, j]` are its edges, `degrees` how many each has.
     """
+    # Depth first with a stack of our own. The pattern is connected, so that only neighbours of the
+    # image of the parent can fit: that edge is there, and is not looked up again.
     count = len(parents)
     image = np.full(count, -1, dtype=np.int64)
     step = np.zeros(count, dtype=np.int64)
@@ -204,6 +209,8 @@ def find_paths(
 
     Returns how many were found (no more than `found` has rows), or -1 after `most_steps`.
     """
+    # The attacker has planted all edges of these vertices: degrees and missing edges are known as
+    # exactly as edges are, so equality is asked for, where `embeds` asks for no less.
     count = len(degrees)
     image = np.full(count, -1, dtype=np.int64)
     step = np.zeros(count, dtype=np.int64)
@@ -257,8 +264,8 @@ def link_scores(starts: Whole, neighbours: Vertices, pairs: Whole, damping: floa
     for each in range(len(pairs)):
         one, other = pairs[each, 0], pairs[each, 1]
         for step in range(starts[other], starts[other + 1]):
-            mark[neighbours[step]] = each
-        mark[one] = -1
+            mark[neighbours[step]] = each  # the number of the pair: nothing has to be cleared
+        mark[one] = -1  # a walk back over `one` would end with the edge that is to be guessed
         threes = 0.0
         for step in range(starts[one], starts[one + 1]):
             middle = neighbours[step]
@@ -303,6 +310,7 @@ def best_match(
             if scores[there] == 0.0:
                 touched[count] = there
                 count += 1
+            # A hub is beside most of the matched vertices by chance: its degree is divided out.
             scores[there] += 1.0 / np.sqrt(other_starts[there + 1] - other_starts[there])
     best, most, second = -1, 0.0, 0.0
     total, squares = 0.0, 0.0
@@ -315,7 +323,7 @@ def best_match(
         elif score > second:
             second = score
         scores[touched[each]] = 0.0
-    order = len(other_starts) - 1
+    order = len(other_starts) - 1  # all vertices: those that were not touched score 0
     variance = squares / order - (total / order) ** 2
     if best < 0 or variance <= 0.0:
         return -1, 0.0
@@ -353,6 +361,8 @@ def spread(
         )
         if there < 0 or clear < threshold:
             continue
+        # The other direction must lead back: a match that only one of the two graphs suggests is
+        # mostly wrong, and each wrong one misleads the matches that build on it.
         back, clear = best_match(
             other_starts,
             other_neighbours,

@@ -84,9 +84,10 @@ def rotate(
         best = 0
         if look > 1:
             best = _least_central(loser, winner, pivots[:found], starts, neighbours)
+        # The pivot loses one edge and gains one: only the two degrees change that should.
         delete(table, edge_key(loser, pivots[best], order))
         insert(table, edge_key(pivots[best], winner, order))
-        ends[loser] -= 1
+        ends[loser] -= 1  # the last one takes its place: the order of a row means nothing
         rows[places[best]] = rows[ends[loser]]
         done[each] = True
     return done
@@ -138,6 +139,7 @@ def bring_back(
     Only edges that the given graph lacks are given up, so that each switch gains one or, where
     {p, q} was lost as well, two; such a pair is taken first.
     """
+    # All four degrees stay as they are, and with them the degree anonymity that was reached.
     back = 0
     for key in lost:
         i, j = key // order, key % order

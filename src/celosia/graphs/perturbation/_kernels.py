@@ -82,6 +82,9 @@ def switches(
         if contains(table, new) or contains(table, also):
             continue
         if len(vectors):
+            # To first order an eigenvalue moves by v' D v, D being the change of the matrix: here
+            # 2 (x_i x_p + x_k x_j - x_i x_j - x_k x_p) of the adjacency, and of the Laplacian the
+            # same with squares of differences. Both are products.
             x, y = vectors[0], vectors[1]
             up = 2 * (x[i] - x[k]) * (x[p] - x[j])
             across = 2 * (y[i] - y[k]) * (y[j] - y[p])
@@ -134,6 +137,8 @@ def moves(
         if listed:
             new = free[place]
         else:
+            # Ordered pairs of different vertices: the diagonal is stepped over, and each pair is
+            # there twice, so all pairs are equally likely.
             one, other = place // (order - 1), place % (order - 1)
             new = edge_key(one, other + 1 if other >= one else other, order)
             if contains(table, new):

@@ -16,6 +16,8 @@ def improve_vectors(starts: Whole, neighbours: Vertices, vectors: Floats, balanc
     `balance` is the sum of all vectors times their degrees. The best place of vertex i is along
     the sum over its neighbours, less d_i / (2 m) times the balance of the others.
     """
+    # Coordinate ascent on the relaxed modularity, the sum of (A_ij - d_i d_j / 2m) v_i . v_j over
+    # unit vectors: all else fixed it is linear in v_i, so its best place is along the pull.
     ends, columns = len(neighbours), vectors.shape[1]
     pull = np.empty(columns)
     for vertex in range(len(starts) - 1):
@@ -144,6 +146,8 @@ def close_triangles(
         new, also = edge_key(a, b, order), edge_key(x, y, order)
         if contains(table, new) or contains(table, also):
             continue
+        # Both are counted with all four edges out. No triangle holds both edges that go, nor both
+        # that come, for they share no vertex: the difference is exact.
         delete(table, edge_key(a, x, order))
         delete(table, edge_key(b, y, order))
         lost = _shared(starts, rows, table, order, a, x) + _shared(starts, rows, table, order, b, y)

@@ -96,6 +96,8 @@ def shifts(caps: tuple[int, ...], grain: int) -> tuple[int, ...]:
 
 
 def _shift(parts: int, step: int) -> int:
+    # The largest multiple of the step that is below parts + 2 step, not equal to it: two optima
+    # are each less than one step off, so that their difference never reaches that sum.
     return parts if step == 0 else (parts + 2 * step - 1) // step * step
 
 
