@@ -7,7 +7,7 @@ from itertools import count
 
 import pytest
 
-from celosia.core.timings import Stopwatch, Timings
+from celosia.core.progress import Stopwatch, Timings
 
 
 def test_a_stream_is_timed_apart_from_what_is_done_with_it() -> None:

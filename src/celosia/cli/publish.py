@@ -8,8 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
 
-import typer
-
 from celosia.cli import console, options
 from celosia.cli.frame import EngineOutputs
 from celosia.core.errors import InputError
@@ -34,86 +32,57 @@ def publish(
     reading: options.Reading,
     suppression: options.Suppression = "5%",
     method: Annotated[
-        str,
-        typer.Option(help="lattice (the optimum), or mondrian or mondrian-relaxed (finer, fast)."),
+        str, "lattice (the optimum), or mondrian or mondrian-relaxed (finer, fast)."
     ] = "lattice",
     local: Annotated[
-        bool,
-        typer.Option("--local", help="Local recoding: recode the suppressed records once more."),
+        bool, "--local", "Local recoding: recode the suppressed records once more."
     ] = False,
     levels: Annotated[
         list[str] | None,
-        typer.Option(
-            "--level",
-            metavar="COLUMN=LEVEL",
-            help="Set the generalisation levels (see celosia explore); other columns stay raw.",
-        ),
+        "--level COLUMN=LEVEL",
+        "Set the generalisation levels (see celosia explore); other columns stay raw.",
     ] = None,
     time_limit: Annotated[
-        float | None,
-        typer.Option(
-            metavar="SECONDS", help="Stop after this time, and publish the best solution found."
-        ),
+        float | None, "SECONDS", "Stop after this time, and publish the best solution found."
     ] = None,
     population: options.Population = None,
     keep_order: Annotated[
-        bool,
-        typer.Option(
-            "--keep-order", help="Do not shuffle the rows (their order may re-identify records)."
-        ),
+        bool, "--keep-order", "Do not shuffle the rows (their order may re-identify records)."
     ] = False,
     sort: Annotated[
         list[str] | None,
-        typer.Option(
-            "--sort",
-            metavar="COLUMN",
-            help="Sort the shuffled rows by this released column; may be repeated.",
-        ),
+        "--sort COLUMN",
+        "Sort the shuffled rows by this released column; may be repeated.",
     ] = None,
     drop_suppressed: Annotated[
-        bool, typer.Option("--drop-suppressed", help="Leave suppressed records out of the file.")
+        bool, "--drop-suppressed", "Leave suppressed records out of the file."
     ] = False,
     accept_raw: Annotated[
         list[str] | None,
-        typer.Option(
-            "--accept-raw",
-            metavar="COLUMN",
-            help="Publish this column as it is although records are unique on it; needs --reason.",
-        ),
+        "--accept-raw COLUMN",
+        "Publish this column as it is although records are unique on it; needs --reason.",
     ] = None,
     reason: Annotated[
-        str | None,
-        typer.Option(metavar="TEXT", help="Why --accept-raw is safe; the certificate keeps it."),
+        str | None, "TEXT", "Why --accept-raw is safe; the certificate keeps it."
     ] = None,
     history: Annotated[
         Path | None,
-        typer.Option(
-            metavar="HISTORY",
-            help="The history of this source's releases: stay anonymous together with these.",
-        ),
+        "HISTORY",
+        "The history of this source's releases: stay anonymous together with these.",
     ] = None,
     accept_joint: Annotated[
-        str | None,
-        typer.Option(
-            metavar="REASON", help="Why joint classes that are too small are accepted (kept)."
-        ),
+        str | None, "REASON", "Why joint classes that are too small are accepted (kept)."
     ] = None,
-    seed: Annotated[
-        int | None, typer.Option(help="Seed of the shuffle; makes the release a simulation.")
-    ] = None,
+    seed: Annotated[int | None, "Seed of the shuffle; makes the release a simulation."] = None,
     partition_by: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="COLUMN",
-            help="With --engine spark: split the Parquet folder by this column's values.",
-        ),
+        "COLUMN",
+        "With --engine spark: split the Parquet folder by this column's values.",
     ] = None,
     stream: Annotated[
         bool | None,
-        typer.Option(
-            "--stream/--in-memory",
-            help="Work in chunks from file to file; by default for files too large for memory.",
-        ),
+        "--stream/--in-memory",
+        "Work in chunks from file to file; by default for files too large for memory.",
     ] = None,
 ) -> None:
     """Publish a table so that its privacy models hold, with the least loss of information.
@@ -150,8 +119,8 @@ def publish(
     `celosia publish census.people -s people.toml --k 5 --engine postgres --url '$DATABASE' -o
     census.safe --certificate safe.cert.json`
     """
+    from celosia.core.progress import Stopwatch
     from celosia.core.randomness import source
-    from celosia.core.timings import Stopwatch
     from celosia.tables.options import PublishOptions
     from celosia.tables.run import publish_table
     from celosia.tables.run_on_engine import publish_on_engine
@@ -229,7 +198,7 @@ def publish(
 
 def show_release(release: PublishedTable, schema: Schema | None = None) -> None:
     """Print the levels, the risk before and after, and how the solution was found."""
-    from celosia.tables.solution import describe_search
+    from celosia.tables.account import describe_search
 
     solution, risk, before = release.solution, release.risk, release.risk_before
     console.show_table(
@@ -292,7 +261,7 @@ def show_release(release: PublishedTable, schema: Schema | None = None) -> None:
 
 def _show_intervals(release: PublishedTable) -> None:
     """Print the mean, the limits and the mode of numbers that are released as intervals."""
-    from celosia.tables.report import interval_rows
+    from celosia.tables.account import interval_rows
 
     if release.intervals:
         console.show_table(
@@ -304,7 +273,7 @@ def _show_intervals(release: PublishedTable) -> None:
 
 def _show_timings(release: PublishedTable) -> None:
     """Print how long each stage took."""
-    from celosia.tables.report import timing_rows
+    from celosia.tables.account import timing_rows
 
     if release.timings.seconds:
         *stages, (_, total) = timing_rows(release.timings)

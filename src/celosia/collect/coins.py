@@ -10,7 +10,7 @@ from math import ceil, log
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.core.numbers import exact
+from celosia.core.numbers import exactly
 from celosia.core.randomness import Source
 from celosia.mechanisms.additive.directed_rounding import exp_below
 
@@ -37,8 +37,7 @@ class Coin:
         So the ratio of both chances is never above e^epsilon. It is never above 2^32 - 1 either:
         beyond an epsilon of 22 the truth is told with chance 1 - 2^-32.
         """
-        price = exact(epsilon)
-        assert price is not None
+        price = exactly(epsilon)
         # A ratio from below and a chance of the lie from above: both towards one half.
         lies = ceil(WHOLE / (1 + exp_below(min(price, Fraction(64)))))
         return cls(WHOLE - lies)

@@ -29,7 +29,7 @@ from celosia.collect.state import State, read_state, write_state
 from celosia.core.errors import InputError
 from celosia.core.messages import Message
 from celosia.core.methods import Method, Parameter, checked, parameter
-from celosia.core.numbers import exact
+from celosia.core.numbers import exact, exactly
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source, System
 
@@ -94,8 +94,7 @@ class Protocol(Method, ABC):
     @property
     def loss(self) -> Loss:
         """The privacy loss of one report for its sender."""
-        price = exact(self.epsilon)
-        assert price is not None
+        price = exactly(self.epsilon)
         return PureLoss(price)
 
     @property

@@ -12,7 +12,7 @@ from typing import Self
 
 from celosia.core.errors import InputError
 from celosia.core.files import replacing
-from celosia.core.release import Guarantee, KeptMessages, Provenance, Release, certificate_path
+from celosia.core.release import Release, certificate_path, common_parts
 
 
 class FolderRelease(Release):
@@ -67,14 +67,7 @@ class FolderRelease(Release):
                 raise InputError("CEL-I021", path=target, found=facts["kind"], wanted=cls.kind)
             if facts["data"]["sha256"] != folder_digest(target):
                 raise InputError("CEL-I022", path=target)
-            known = KeptMessages(facts.get("messages"))
-            return cls.from_parts(
-                target,
-                facts,
-                guarantee=Guarantee.from_dict(facts["guarantee"]),
-                provenance=Provenance(**facts["provenance"]),
-                warnings=tuple(known.message(each) for each in facts["warnings"]),
-            )
+            return cls.from_parts(target, facts, **common_parts(facts))
         except (OSError, KeyError, TypeError, ValueError, AttributeError):
             raise InputError("CEL-I020", path=target, certificate=beside.name) from None
 

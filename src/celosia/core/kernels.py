@@ -386,3 +386,10 @@ def njit(**options: Any) -> Callable[[Function], Function]:
         return result
 
     return made
+
+
+def cores() -> int:
+    """How many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -19,7 +19,7 @@ from difflib import get_close_matches
 from fractions import Fraction
 from functools import cache, reduce
 from types import MappingProxyType
-from typing import Any, Literal, Self, get_args
+from typing import Any, Literal, Protocol, Self, get_args, runtime_checkable
 
 Language = Literal["en", "es"]
 LANGUAGES: tuple[Language, ...] = get_args(Language)
@@ -47,6 +47,15 @@ def current() -> Language:
     if found is None and _resolvers:
         found = _resolvers[0]()
     return found or "en"
+
+
+@runtime_checkable
+class Rendered(Protocol):
+    """What has a text in each language: a message, an error, a price."""
+
+    def render(self, into: Language | None = None) -> str:
+        """The text in a language, the current one where none is named."""
+        ...
 
 
 class Message(str):
@@ -136,11 +145,7 @@ def localise(number: str, into: Language) -> str:
 
 def render(value: object, into: Language | None = None) -> str:
     """Anything that may be said as a text: messages in a language, the rest as it is."""
-    wanted = into or current()
-    if isinstance(value, Message):
-        return value.render(wanted)
-    said = getattr(value, "render", None)  # an error, which core.errors declares
-    return said(wanted) if said is not None else str(value)
+    return value.render(into or current()) if isinstance(value, Rendered) else str(value)
 
 
 class _Formatter(string.Formatter):
@@ -167,7 +172,7 @@ class _Formatter(string.Formatter):
                 return ", ".join(f"'{each}'" for each in self._texts(value))
             case "lines":
                 return LINES.join(self._texts(value))
-        if isinstance(value, Message) or hasattr(value, "render"):
+        if isinstance(value, Rendered):
             return format(render(value, self.into), format_spec)
         if isinstance(value, Fraction) and format_spec:  # Python 3.11 cannot format one
             value = float(value)

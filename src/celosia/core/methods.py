@@ -16,7 +16,17 @@ from fractions import Fraction
 from functools import cache
 from math import isfinite
 from types import NoneType, UnionType
-from typing import Any, ClassVar, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import (
+    Any,
+    ClassVar,
+    Literal,
+    Self,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 from celosia.core.errors import InputError
 from celosia.core.messages import Message, did_you_mean, read_family
@@ -409,6 +419,50 @@ class PlainValues:
         this: Any = self
         names = [each.name for each in fields(this) if each.repr]
         return {name: plain(getattr(self, name)) for name in (*names, *self.derived)}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Self:
+        """The inverse of `as_dict`, for values that a file held: each is read as its field says.
+
+        Raises:
+            TypeError, ValueError: these are not values of this class.
+        """
+        hints = _hints(cls)  # type: ignore[arg-type]  # a class hashes
+        given = {name: each for name, each in values.items() if name not in cls.derived}
+        return cls(**{name: _restored(hints.get(name, Any), each) for name, each in given.items()})
+
+
+@cache
+def _hints(kind: type[PlainValues]) -> dict[str, Any]:
+    return get_type_hints(kind)
+
+
+_SCALARS: dict[type, Any] = {bool: bool, int: int, float: (int, float), str: str}
+
+
+def _restored(hint: Any, value: Any) -> Any:
+    """A plain value as its type: lists become tuples, the texts that JSON makes of keys numbers."""
+    origin, inner = get_origin(hint), get_args(hint)
+    if origin in (Union, UnionType):
+        if value is None and NoneType in inner:
+            return None
+        rest = [each for each in inner if each is not NoneType]
+        return _restored(rest[0], value) if len(rest) == 1 else value
+    if isinstance(hint, type) and issubclass(hint, PlainValues):
+        return hint.from_dict(value)
+    if isinstance(origin, type) and issubclass(origin, Mapping):
+        keys, values = inner
+        read = int if keys is int else str
+        return {read(key): _restored(values, each) for key, each in value.items()}
+    if isinstance(origin, type) and issubclass(origin, Sequence):
+        if not isinstance(value, list | tuple):
+            raise TypeError("a list was expected")
+        return tuple(_restored(inner[0], each) for each in value)
+    if isinstance(hint, type) and hint in _SCALARS:
+        is_flag = isinstance(value, bool)
+        if not isinstance(value, _SCALARS[hint]) or is_flag is not (hint is bool):
+            raise TypeError(f"{hint.__name__} was expected")
+    return value
 
 
 def plain(value: Any) -> Any:

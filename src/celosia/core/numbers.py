@@ -54,3 +54,10 @@ def exact(value: object) -> Fraction | None:
     if number is None or not isfinite(number):
         return None
     return Fraction(repr(number))
+
+
+def exactly(value: object) -> Fraction:
+    """`exact` of a number that was checked when it came in."""
+    found = exact(value)
+    assert found is not None, "checked before"
+    return found

@@ -19,7 +19,7 @@ from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import distribution
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypedDict, Unpack, overload
 
 from celosia.core.errors import InputError
 from celosia.core.files import replacing
@@ -255,6 +255,24 @@ CERTIFICATE_SUFFIX = ".cert.json"
 """Added to the name of the data file: `safe.csv` has its certificate in `safe.csv.cert.json`."""
 
 
+class CommonParts(TypedDict):
+    """What every certificate holds, of whatever release."""
+
+    guarantee: Guarantee
+    provenance: Provenance
+    warnings: tuple[str, ...]
+
+
+def common_parts(facts: dict[str, Any]) -> CommonParts:
+    """What a certificate says of any release."""
+    known = KeptMessages(facts.get("messages"))
+    return {
+        "guarantee": Guarantee.from_dict(facts["guarantee"]),
+        "provenance": Provenance.from_dict(facts["provenance"]),
+        "warnings": tuple(known.message(each) for each in facts["warnings"]),
+    }
+
+
 @dataclass(frozen=True, kw_only=True)
 class Release(ABC):
     """What every door returns: the data, its guarantee and its provenance.
@@ -287,7 +305,7 @@ class Release(ABC):
 
     @classmethod
     @abstractmethod
-    def from_parts(cls, path: Path, facts: dict[str, Any], **common: Any) -> Self:
+    def from_parts(cls, path: Path, facts: dict[str, Any], **common: Unpack[CommonParts]) -> Self:
         """Rebuild a release from its data file and certificate."""
 
     @abstractmethod
@@ -337,14 +355,7 @@ class Release(ABC):
             raise InputError("CEL-I021", path=target, found=facts["kind"], wanted=cls.kind)
         if facts["data"]["sha256"] != sha256_of(target):
             raise InputError("CEL-I022", path=target)
-        known = KeptMessages(facts.get("messages"))
-        return cls.from_parts(
-            target,
-            facts,
-            guarantee=Guarantee.from_dict(facts["guarantee"]),
-            provenance=Provenance(**facts["provenance"]),
-            warnings=tuple(known.message(each) for each in facts["warnings"]),
-        )
+        return cls.from_parts(target, facts, **common_parts(facts))
 
     def report(
         self, path: str | Path, *, overwrite: bool = True, data: str | Path | None = None

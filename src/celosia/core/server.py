@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import ipaddress
 import os
 import signal
 import socket
@@ -263,3 +264,15 @@ def run_server(
     if not server.started:
         raise EngineError(f"{code}.start")
     return again
+
+
+def is_this_machine(host: str) -> bool:
+    """Whether only this machine can reach a host.
+
+    >>> [is_this_machine(host) for host in ("127.0.0.1", "::1", "localhost", "0.0.0.0", "db.org")]
+    [True, True, True, False, False]
+    """
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return host.lower() == "localhost"

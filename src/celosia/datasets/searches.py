@@ -238,17 +238,3 @@ def _addresses(people: int) -> pl.Series:
         )
     ).to_series()
     return shown.zip_with(pl.Series(number % 5 == 0), private)
-
-
-def lexicon_text() -> str:
-    """A small lexicon of the topics, in the form that semantic generalisation reads."""
-    lines = ["0\tanything\t"]
-    number = 1
-    for topic, words in _words()["topics"].items():
-        lines.append(f"{number}\t{topic}\t0")
-        parent = number
-        number += 1
-        for word in dict.fromkeys([*words["english"], *words["spanish"]]):
-            lines.append(f"{number}\t{word}\t{parent}")
-            number += 1
-    return "\n".join(lines) + "\n"

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import polars as pl
 
 from celosia.core.errors import EngineError
+from celosia.engines.sql import stamp_of
 from celosia.engines.tables import (
     Place,
     changed_source,
@@ -76,7 +77,7 @@ class Relation:
         Raises:
             EngineError: CEL-E002.
         """
-        if any(_stamp(file) != stamp for file, stamp in self.stamps.items()):
+        if any(stamp_of(file) != stamp for file, stamp in self.stamps.items()):
             raise changed_source()
 
 
@@ -120,7 +121,7 @@ def relation(connection: duckdb.DuckDBPyConnection, place: Place) -> Relation:
     files = parquet_files(place)
     if not files:
         raise not_found(place)
-    stamps = {file: _stamp(file) for file in files}
+    stamps = {file: stamp_of(file) for file in files}
     listed = ", ".join(literal(_no_pattern(str(file))) for file in files)
     hive = "true" if any("=" in part for part in _below(place, files[0])) else "false"
     scan = f"read_parquet([{listed}], hive_partitioning = {hive})"
@@ -267,15 +268,6 @@ def _published(name: str, kind: pl.DataType, described: str) -> pl.DataType:
     if isinstance(kind, _PLAIN) or (kind.is_numeric() and not wide):
         return kind
     raise unpublishable(name, described)
-
-
-def _stamp(file: Path) -> Stamp:
-    """What changes when a file is written or replaced; empty where it is gone."""
-    try:
-        found = file.stat()
-    except OSError:
-        return ()
-    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
 
 def _first_pattern(path: Path) -> int:

@@ -297,7 +297,7 @@ class DuckDBEngine:
         The owner's database is locked against writing while it is open here, and CSV files were
         read when it was opened.
         """
-        return tuple(map(_stamp, self._files))
+        return tuple(map(stamp_of, self._files))
 
     @property
     def state(self) -> object | None:
@@ -306,7 +306,7 @@ class DuckDBEngine:
         A file that has just been written could be written again within one tick of its clock, so
         it has no state yet; nor has one on Windows, which keeps no time of the last change.
         """
-        stamps = tuple(map(_stamp, self._files))
+        stamps = tuple(map(stamp_of, self._files))
         if not self.is_fixed or not all(stamps) or (stamps and os.name == "nt"):
             return None
         latest = max((moment for stamp in stamps for moment in stamp[3:]), default=0)
@@ -392,7 +392,7 @@ def tables_of(query: exp.Expr) -> list[exp.Table]:
     return [exp.Table(this=each.this.copy()) for each in named.values()]
 
 
-def _stamp(file: Path) -> tuple[int, ...]:
+def stamp_of(file: Path) -> tuple[int, ...]:
     """What changes when a file is written or replaced; empty where it is gone."""
     try:
         found = file.stat()

@@ -7,13 +7,6 @@ no trace of rows that were left out.
 
 from celosia.frames.codes import Codes, encode
 from celosia.frames.columns import as_text, pick, unused_name, with_points
-from celosia.frames.conversion import (
-    ArrowStream,
-    TableLike,
-    as_frame,
-    stands_for_missing,
-    without_marks,
-)
 from celosia.frames.csv import possible_marks, sniff
 from celosia.frames.dialect import Dialect
 from celosia.frames.formats import (
@@ -28,7 +21,15 @@ from celosia.frames.formats import (
     is_address,
     source_format_of,
 )
-from celosia.frames.readers import read, read_chunks
+from celosia.frames.readers import (
+    ArrowStream,
+    TableLike,
+    as_frame,
+    read,
+    read_chunks,
+    stands_for_missing,
+    without_marks,
+)
 from celosia.frames.writers import ARROW_LEVEL, ChunkWriter, bare, open_writer, write
 
 __all__ = [

@@ -18,7 +18,7 @@ from typing import Any
 import polars as pl
 
 from celosia.core.errors import InputError
-from celosia.frames.conversion import as_frame
+from celosia.frames.readers import as_frame
 
 _NAME = re.compile(r"\w+(\.\w+)*")
 _SELECT = re.compile(r"\s*(SELECT|WITH|VALUES|TABLE)\b[^;]*;?\s*", re.IGNORECASE)

@@ -6,7 +6,6 @@ import gzip
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from types import TracebackType
 from typing import IO, Any, Self, cast
 
 import polars as pl
@@ -171,12 +170,7 @@ class ChunkWriter:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         self._open.close()
         if kind is None and self._append is None:
             raise InputError("CEL-F026")

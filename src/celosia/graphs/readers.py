@@ -129,7 +129,7 @@ class ReadResult:
             "kinds": list(self.content.kinds) if isinstance(self.content, Network) else [],
             "columns": list(self.columns),
             "edge_attributes": list(self.edge_attributes),
-            **asdict(self.counts),
+            **self.counts.as_dict(),
             "rules": asdict(self.rules),
             "ignored": list(self.ignored),
         }

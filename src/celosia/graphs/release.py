@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from celosia.core.messages import Message, say
 from celosia.core.methods import PlainValues
 from celosia.core.progress import Progress, Step
 from celosia.core.randomness import Source
-from celosia.core.release import Release
+from celosia.core.release import CommonParts, Release
 from celosia.core.report import Document
 from celosia.frames.formats import open_bytes
 from celosia.graphs import report
@@ -289,10 +289,10 @@ class GraphRelease(Release):
         }
 
     @classmethod
-    def from_parts(cls, path: Path, facts: dict[str, Any], **common: Any) -> Self:
+    def from_parts(cls, path: Path, facts: dict[str, Any], **common: Unpack[CommonParts]) -> Self:
         return cls(
             data=_content(path, facts["data"]),
-            methods=tuple(MethodOutcome(**each) for each in facts["measures"]["methods"]),
+            methods=tuple(MethodOutcome.from_dict(each) for each in facts["measures"]["methods"]),
             account=GraphAccount(),
             figures=facts["measures"]["figures"],
             left_out=facts["measures"].get("left_out", {}),

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass, field
 from pathlib import Path
 from shutil import copyfile
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, Unpack
 
 import polars as pl
 
@@ -14,7 +14,7 @@ from celosia import frames
 from celosia.core.errors import InputError
 from celosia.core.messages import say
 from celosia.core.methods import PlainValues
-from celosia.core.release import Release
+from celosia.core.release import CommonParts, Release
 from celosia.core.report import Document
 from celosia.logs import report
 from celosia.logs.account import LogAccount
@@ -93,7 +93,7 @@ class LogRelease(_Release):
         return say("logs.summary.records", records=self.data.height, columns=self.data.width)
 
     @classmethod
-    def from_parts(cls, path: Path, facts: dict[str, Any], **common: Any) -> Self:
+    def from_parts(cls, path: Path, facts: dict[str, Any], **common: Unpack[CommonParts]) -> Self:
         kind = frames.format_of(path)
         texts = facts["data"]["texts"]
         types: Any = dict.fromkeys(texts, "string") if kind in ("csv", "tsv") else {}
@@ -127,7 +127,7 @@ class LogFileRelease(_Release):
         return say("logs.summary.records", records=self.records, columns=self.columns)
 
     @classmethod
-    def from_parts(cls, path: Path, facts: dict[str, Any], **common: Any) -> Self:
+    def from_parts(cls, path: Path, facts: dict[str, Any], **common: Unpack[CommonParts]) -> Self:
         given = facts["data"]
         return cls(
             path=path,
@@ -142,7 +142,7 @@ class LogFileRelease(_Release):
 def _common_parts(facts: dict[str, Any]) -> dict[str, Any]:
     """What both sorts of release have in their certificates."""
     return {
-        "methods": tuple(MethodOutcome(**each) for each in facts["measures"]["methods"]),
+        "methods": tuple(MethodOutcome.from_dict(each) for each in facts["measures"]["methods"]),
         "account": LogAccount(),
         "left_out": facts["measures"]["left_out"],
     }
@@ -186,7 +186,7 @@ class SetRelease(_Release):
         return say("logs.summary.sets", count=self.data.count)
 
     @classmethod
-    def from_parts(cls, path: Path, facts: dict[str, Any], **common: Any) -> Self:
+    def from_parts(cls, path: Path, facts: dict[str, Any], **common: Unpack[CommonParts]) -> Self:
         return cls(
             data=read_set_release(path),
             **_common_parts(facts),

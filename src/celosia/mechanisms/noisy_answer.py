@@ -8,17 +8,17 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field
 from math import isfinite
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypedDict, Unpack
 
 import polars as pl
 
 from celosia import frames
 from celosia.accounting.budget import Budget
-from celosia.accounting.losses import ApproximateLoss
+from celosia.accounting.losses import ApproximateLoss, Loss
 from celosia.core.messages import say
-from celosia.core.neighbours import Relation
+from celosia.core.neighbours import Neighbours, Relation
 from celosia.core.randomness import Source, System
-from celosia.core.release import Guarantee, Provenance, Release
+from celosia.core.release import CommonParts, Guarantee, Provenance, Release
 from celosia.core.report import Document
 from celosia.mechanisms import answer_report
 from celosia.mechanisms.guarantees import guarantee_of, stated_epsilon_delta, unwrap, weaknesses
@@ -85,12 +85,19 @@ class NoisyAnswer(Release):
             frames.write(self.frame(), path)
 
     @classmethod
-    def from_parts(cls, path: Path, facts: dict[str, Any], **common: Any) -> Self:
-        known = dict(facts["measures"])
-        known["value"] = _without_keys(known["value"])
-        bounds = known.pop("interval")
-        low_high = None if bounds is None else tuple(_without_keys(bound) for bound in bounds)
-        return cls(interval=low_high, **known, **common)
+    def from_parts(cls, path: Path, facts: dict[str, Any], **common: Unpack[CommonParts]) -> Self:
+        measures = facts["measures"]
+        bounds = measures["interval"]
+        return cls(
+            question=measures["question"],
+            value=_without_keys(measures["value"]),
+            interval=None if bounds is None else tuple(map(_without_keys, bounds)),
+            confidence=measures["confidence"],
+            loss=measures["loss"],
+            epsilon=measures["epsilon"],
+            delta=measures["delta"],
+            **common,
+        )
 
     def document(self) -> Document:
         """The report: the answer, its error bound, and what it reveals about one unit."""
@@ -248,7 +255,13 @@ def format_answer(value: Any) -> str:
     return say("mechanisms.answer.first", first=short(first), count=len(value))
 
 
-def _charge(mechanism: Mechanism[Any, Any]) -> dict[str, Any]:
+class _Charge(TypedDict):
+    loss: Loss
+    delta: float | None
+    neighbours: Neighbours
+
+
+def _charge(mechanism: Mechanism[Any, Any]) -> _Charge:
     """What a budget is charged with: a delta only for a loss that states none itself."""
     loss = mechanism.privacy_loss()
     delta = getattr(mechanism, "delta", None) or None

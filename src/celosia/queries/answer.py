@@ -7,11 +7,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import inf, isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, Unpack
 
 from celosia.core.errors import InputError
 from celosia.core.messages import Message, say
-from celosia.core.release import Release
+from celosia.core.release import CommonParts, Release
 from celosia.mechanisms.parameters import check_confidence
 
 if TYPE_CHECKING:
@@ -228,12 +228,29 @@ class QueryAnswer(Release):
             frames.write(self.frame(), path)
 
     @classmethod
-    def from_parts(cls, path: Path, facts: dict[str, Any], **common: Any) -> Self:
-        known = dict(facts["measures"])
-        known["intervals"] = [
-            {name: _infinite(each) for name, each in row.items()} for row in known["intervals"]
-        ]
-        return cls(**known, **common)
+    def from_parts(cls, path: Path, facts: dict[str, Any], **common: Unpack[CommonParts]) -> Self:
+        measures = facts["measures"]
+        return cls(
+            question=measures["question"],
+            rows=measures["rows"],
+            intervals=[
+                {name: _infinite(each) for name, each in row.items()}
+                for row in measures["intervals"]
+            ],
+            confidence=measures["confidence"],
+            epsilon=measures["epsilon"],
+            delta=measures["delta"],
+            noise=measures["noise"],
+            method=measures["method"],
+            caps=measures["caps"],
+            entry=measures["entry"],
+            head=measures["head"],
+            stored=measures["stored"],
+            answered=measures["answered"],
+            columns=measures["columns"],
+            price=measures.get("price"),
+            **common,
+        )
 
     def document(self) -> Document:
         """The report: the answer, how far it may be off, and what it reveals about one unit."""

@@ -18,7 +18,6 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
-from celosia.accounting.belief import delta_warning
 from celosia.accounting.ledger import Ledger, Request, Reservation, StoredAnswer
 from celosia.accounting.ledger.store import EXCEEDED_DEADLINE, FAILED_QUERY
 from celosia.core.errors import EngineError, PrivacyError, QueryRefused
@@ -395,8 +394,12 @@ def _warnings(plan: Plan, policy: Policy) -> tuple[str, ...]:
     warnings: list[str] = []
     if plan.epsilon >= WEAK:
         warnings.append(Message("queries.warning.epsilon", epsilon=float(plan.epsilon)))
-    unlikely = delta_warning(plan.delta, policy.people)
-    return (*warnings, *([] if unlikely is None else [unlikely]), *plan.notes)
+    if plan.delta:
+        from celosia.accounting.belief import delta_warning
+
+        unlikely = delta_warning(plan.delta, policy.people)
+        warnings += [] if unlikely is None else [unlikely]
+    return (*warnings, *plan.notes)
 
 
 def _below_zero(outcome: Outcome) -> list[str]:

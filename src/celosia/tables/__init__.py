@@ -7,6 +7,7 @@ and `publish_on` do the same from file to file and on an engine.
 """
 
 from celosia.tables import metrics
+from celosia.tables.account import Solution
 from celosia.tables.exploration import explore
 from celosia.tables.hierarchies import (
     Automatic,
@@ -47,7 +48,6 @@ from celosia.tables.run_on_engine import EngineRelease, publish_on
 from celosia.tables.run_on_file import publish_file
 from celosia.tables.schema import Column, Role, Schema
 from celosia.tables.schema_draft import SchemaDraft, draft_schema
-from celosia.tables.solution import Solution
 from celosia.tables.verification import Check, check
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""The account of a published table: guarantee, solution, warnings, risk before and after.
+"""The account of a published table: how it was recoded, guarantee, warnings, risk before and after.
 
 Sensitive and insensitive columns leave the table unchanged. If many records are unique on them, an
 attacker who knows those values finds the records whatever the quasi-identifiers show. So they are
@@ -11,7 +11,8 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypedDict
+from decimal import Decimal
+from typing import TypedDict
 
 import numpy as np
 
@@ -23,18 +24,106 @@ from celosia.assess.risk.combinations import (
     Uniqueness,
     protected_first,
 )
-from celosia.assess.utility.aggregates import Aggregates
+from celosia.assess.utility.aggregates import FRACTIONS, Aggregates
 from celosia.core.errors import InputError, PrivacyError, PrivacyWarning
-from celosia.core.messages import Message, joined, quoted_names
+from celosia.core.messages import Message, joined, number, quoted_names, say
 from celosia.core.methods import PlainValues
+from celosia.core.progress import Timings
 from celosia.core.release import Guarantee, Provenance
+from celosia.tables.history.joint import JointOutcome
 from celosia.tables.models import SensitiveModel
 from celosia.tables.models.model import HOMOGENEITY
 from celosia.tables.options import PublishOptions
 from celosia.tables.protection import Protection
+from celosia.tables.recoding.search import Certificate
 from celosia.tables.schema import Role, Schema
-from celosia.tables.solution import ColumnOutcome, Solution
 from celosia.tables.units import UnitOutcome
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnOutcome(PlainValues):
+    """How far one quasi-identifier was generalised, and what that and suppression cost it."""
+
+    name: str
+    level: int | None
+    """None where records have levels or ranges of their own."""
+    height: int
+    loss: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Solution(PlainValues):
+    """How the table was recoded, as facts about the release."""
+
+    rows: int
+    suppressed: int
+    loss: float
+    """Information lost, in [0, 1]: 0 is the raw table, 1 tells nothing."""
+    method: str
+    """`lattice`, `mondrian` or `mondrian-relaxed`."""
+    metric: str
+    score: float
+    """By the metric that was kept least, from 0 to 1; the loss by default. Records that an empty
+    cell suppresses before the search count in `loss` only."""
+    rounds: int
+    """1 for one node; more where suppressed records were recoded again by themselves."""
+    columns: tuple[ColumnOutcome, ...]
+    smallest_allowed: int
+    """The fewest records that the models allow a class to have."""
+    class_sizes: dict[int, int]
+    """How many kept classes have each size."""
+    search: Certificate | None
+    """The account of the lattice search; Mondrian and local recoding have none."""
+    units: UnitOutcome | None = None
+    """What becomes of people or households, where these are counted instead of records."""
+    joint: JointOutcome | None = None
+    """What the release is worth together with earlier ones of the same source."""
+
+    @property
+    def levels(self) -> tuple[int | None, ...]:
+        """The node: a level for each quasi-identifier, where all records share one."""
+        return tuple(column.level for column in self.columns)
+
+    @property
+    def suppressed_share(self) -> float:
+        """Share of the records that were suppressed."""
+        return self.suppressed / self.rows
+
+
+MOST_DIGITS = 10**15
+"""Larger numbers of nodes are rounded."""
+
+
+def describe_search(solution: Solution, *, chosen: bool = False) -> Message:
+    """Whether the solution is the best there is, and else how much better another could be.
+
+    Args:
+        solution: what was found.
+        chosen: whether the officer chose the levels.
+    """
+    search = solution.search
+    if solution.rounds > 1:
+        return Message("tables.report.local_rounds", rounds=solution.rounds)
+    if search is None:
+        return Message("tables.report.greedy")
+    if chosen:
+        others = format_count(search.nodes - 1)
+        return Message("tables.report.by_hand", others=others)
+    if search.is_optimal:
+        return Message("tables.report.optimal", nodes=format_count(search.nodes))
+    return Message(
+        "tables.report.not_proven",
+        metric=metric_name(solution.metric),
+        score=solution.score,
+        at_least=search.at_least,
+        gap=gap_of(solution),
+    )
+
+
+def gap_of(solution: Solution) -> float:
+    """By how much another solution could be better, where the search was cut short."""
+    assert solution.search is not None, "a search was cut short"
+    return max(0.0, solution.score - solution.search.at_least)
 
 
 class Account(TypedDict):
@@ -215,19 +304,6 @@ class RawColumns(PlainValues):
         """The same with the figures of all published columns."""
         return replace(self, published=published)
 
-    @classmethod
-    def from_dict(cls, facts: Mapping[str, Any]) -> RawColumns:
-        """The measures behind `as_dict()`."""
-        published = facts["published"]
-        return cls(
-            columns=tuple(
-                RawColumn(**(each | {"uniqueness": Uniqueness(**each["uniqueness"])}))
-                for each in facts["columns"]
-            ),
-            together=Uniqueness(**facts["together"]),
-            published=None if published is None else Uniqueness(**published),
-        )
-
 
 def raw_names(names: Sequence[str], schema: Schema) -> list[str]:
     """Those of some columns that are published as they are."""
@@ -291,3 +367,80 @@ def _check(names: list[str], measured: Mapping[tuple[str, ...], Uniqueness], cou
         most=MOST_ALONE,
         fewest=FEWEST_TOGETHER,
     )
+
+
+def format_count(count: int) -> Message:
+    """A number of nodes: those of wide tables have hundreds of digits.
+
+    >>> format_count(12_960), format_count(7**300)
+    ('12,960', '3.4e+253')
+    """
+    if count < MOST_DIGITS:
+        return Message("reports.number", value=count, form=",")
+    return Message("reports.number", value=Decimal(count), form=".1e")
+
+
+_METRICS = {
+    "loss": "tables.metric.loss",
+    "arithmetic-loss": "tables.metric.arithmetic_loss",
+    "precision": "tables.metric.precision",
+    "height": "tables.metric.height",
+    "ambiguity": "tables.metric.ambiguity",
+    "discernibility": "tables.metric.discernibility",
+    "average-class-size": "tables.metric.average_class_size",
+    "entropy": "tables.metric.entropy",
+}
+
+
+def metric_name(name: str) -> str:
+    """The name of a metric as a reader knows it; that of a metric of one's own as it is."""
+    return Message(_METRICS[name]) if name in _METRICS else name
+
+
+STATISTICS = {
+    "mean_lower": Message("tables.intervals.mean_lower"),
+    "mean_midpoint": Message("tables.intervals.mean_midpoint"),
+    "mean_upper": Message("tables.intervals.mean_upper"),
+    "minimum": Message("tables.intervals.minimum"),
+    "maximum": Message("tables.intervals.maximum"),
+    "mode": Message("tables.intervals.mode"),
+    "mode_count": Message("tables.intervals.mode_count"),
+}
+"""What is told of numbers that are released as intervals, as in the published experiments."""
+
+
+def interval_rows(intervals: Mapping[str, Aggregates]) -> list[list[str]]:
+    """For each statistic, its name and its value in each column."""
+    return [
+        [str(title), *(_statistic(each, name) for each in intervals.values())]
+        for name, title in STATISTICS.items()
+    ]
+
+
+def _statistic(found: Aggregates, name: str) -> str:
+    value = getattr(found, name)
+    if value is None:
+        return say("tables.report.none")
+    if name in FRACTIONS:
+        return number(float(value), ",.6g")
+    return number(value) if name == "mode_count" else str(value)
+
+
+STAGES = {
+    "reading": Message("tables.timing.reading"),
+    "coding": Message("tables.timing.coding"),
+    "search": Message("tables.timing.search"),
+    "recoding": Message("tables.timing.recoding"),
+    "measuring": Message("tables.timing.measuring"),
+    "writing": Message("tables.timing.writing"),
+    "total": Message("tables.timing.total"),
+}
+"""The stages of a run, as a reader knows them."""
+
+
+def timing_rows(timings: Timings) -> list[tuple[str, str]]:
+    """For each stage its name and its seconds."""
+    return [
+        (str(STAGES[stage]), say("tables.timing.seconds", seconds=seconds))
+        for stage, seconds in timings.as_dict().items()
+    ]

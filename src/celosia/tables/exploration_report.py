@@ -2,21 +2,10 @@
 
 from __future__ import annotations
 
-from celosia.core import figures
+from celosia.core import figures, report
 from celosia.core.messages import number, say
-from celosia.core.report import (
-    Block,
-    Document,
-    Facts,
-    Figure,
-    Heading,
-    KeyFigure,
-    KeyFigures,
-    Paragraph,
-    Table,
-)
+from celosia.tables.account import metric_name
 from celosia.tables.recoding.exploration import Exploration
-from celosia.tables.solution import metric_name
 
 MOST_LISTED = 200
 """A front with more solutions is listed up to here; the drawing has them all."""
@@ -36,34 +25,34 @@ def trade_off(exploration: Exploration, *, metric: str = "loss") -> figures.Svg:
     )
 
 
-def document(exploration: Exploration, *, promise: str, metric: str = "loss") -> Document:
+def document(exploration: Exploration, *, promise: str, metric: str = "loss") -> report.Document:
     """The whole report; it holds counts and shares, and no cell of the table."""
     front = exploration.front
     best = exploration.solutions[0]
     name = str(metric_name(metric))
-    blocks: list[Block] = [
-        KeyFigures(
+    blocks: list[report.Block] = [
+        report.KeyFigures(
             [
-                KeyFigure(
+                report.KeyFigure(
                     say("tables.report.solutions"),
                     number(len(exploration.solutions)),
                     say("tables.report.of_nodes", nodes=exploration.nodes),
                 ),
-                KeyFigure(
+                report.KeyFigure(
                     say("tables.report.on_the_front"),
                     number(len(front)),
                     say("tables.report.on_the_front_note"),
                 ),
-                KeyFigure(
+                report.KeyFigure(
                     say("tables.report.least_metric_card", metric=name),
                     number(best.score, ".3%"),
                     _levels(exploration, best.levels),
                 ),
             ]
         ),
-        Heading(say("tables.report.choice")),
-        Paragraph(say("tables.report.choice_words", metric=name)),
-        Figure(
+        report.Heading(say("tables.report.choice")),
+        report.Paragraph(say("tables.report.choice_words", metric=name)),
+        report.Figure(
             trade_off(exploration, metric=metric),
             say("tables.report.trade_off_figure", metric=name.capitalize()),
             say(
@@ -75,7 +64,7 @@ def document(exploration: Exploration, *, promise: str, metric: str = "loss") ->
                 risk=best.average_risk,
             ),
         ),
-        Table(
+        report.Table(
             [
                 say("tables.report.levels"),
                 name.capitalize(),
@@ -98,7 +87,7 @@ def document(exploration: Exploration, *, promise: str, metric: str = "loss") ->
             say("tables.report.front_table", columns=exploration.columns),
             numeric=range(1, 6),
         ),
-        Facts(
+        report.Facts(
             [
                 (say("tables.report.records"), number(exploration.rows)),
                 (say("tables.report.models"), promise),
@@ -106,7 +95,7 @@ def document(exploration: Exploration, *, promise: str, metric: str = "loss") ->
         ),
     ]
     subtitle = say("tables.report.explore_subtitle", promise=promise, exploration=str(exploration))
-    return Document(say("tables.report.explore_title"), subtitle, tuple(blocks))
+    return report.Document(say("tables.report.explore_title"), subtitle, tuple(blocks))
 
 
 def _levels(exploration: Exploration, levels: tuple[int, ...]) -> str:

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from celosia.assess.utility.aggregates import Aggregates, interval_aggregates
 from celosia.core.errors import PrivacyError
 from celosia.core.messages import Message
-from celosia.core.progress import Progress, Step
-from celosia.core.timings import Stopwatch
+from celosia.core.progress import Progress, Step, Stopwatch
 from celosia.tables.coded_table import CodedColumn, CodedTable
 from celosia.tables.hierarchies import ROOT
 from celosia.tables.history.joint import JointOutcome

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, Unpack
 
 import numpy as np
 import polars as pl
@@ -19,14 +19,13 @@ from celosia.assess.risk import RiskProfile
 from celosia.assess.utility.aggregates import Aggregates
 from celosia.core.files import replacing
 from celosia.core.messages import say
-from celosia.core.release import Release
+from celosia.core.progress import Timings
+from celosia.core.release import CommonParts, Release
 from celosia.core.report import Document
-from celosia.core.timings import Timings
 from celosia.engines.tables import Draft, Place, names_files
 from celosia.tables import report
-from celosia.tables.account import RawColumns
+from celosia.tables.account import RawColumns, Solution
 from celosia.tables.released_table import SLICE, ReleasedTable
-from celosia.tables.solution import Solution
 
 if TYPE_CHECKING:
     from celosia.assess.attacks import Attack
@@ -82,7 +81,7 @@ class EngineOutput(Release):
         raise NotImplementedError
 
     @classmethod
-    def from_parts(cls, path: Path, facts: dict[str, Any], **common: Any) -> Self:
+    def from_parts(cls, path: Path, facts: dict[str, Any], **common: Unpack[CommonParts]) -> Self:
         """A file is loaded as a release in memory; a table stays in its engine."""
         raise NotImplementedError
 
@@ -135,12 +134,12 @@ class PublishedTable(Release):
         return super().certificate() | {"timings": self.timings.as_dict()}
 
     @classmethod
-    def from_parts(cls, path: Path, facts: dict[str, Any], **common: Any) -> Self:
+    def from_parts(cls, path: Path, facts: dict[str, Any], **common: Unpack[CommonParts]) -> Self:
         measures = facts["measures"]
         return cls(
             solution=Solution.from_dict(measures["solution"]),
-            risk=RiskProfile(**measures["risk"]),
-            risk_before=RiskProfile(**measures["risk_before"]),
+            risk=RiskProfile.from_dict(measures["risk"]),
+            risk_before=RiskProfile.from_dict(measures["risk_before"]),
             raw=None if measures["raw"] is None else RawColumns.from_dict(measures["raw"]),
             intervals={
                 name: Aggregates.from_dict(each)

@@ -7,33 +7,30 @@ the release only the most frequent interval, so it can be kept with the release.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from celosia.assess.risk import RiskProfile
 from celosia.assess.risk.combinations import Uniqueness
-from celosia.assess.utility.aggregates import FRACTIONS, Aggregates
-from celosia.core import figures
-from celosia.core.messages import Message, capital, number, say, sentence
+from celosia.assess.utility.aggregates import Aggregates
+from celosia.core import figures, report
+from celosia.core.messages import capital, number, say, sentence
+from celosia.core.progress import Timings
 from celosia.core.release import Guarantee, Provenance
-from celosia.core.report import (
-    Block,
-    Document,
-    Facts,
-    Figure,
-    Heading,
-    KeyFigure,
-    KeyFigures,
-    Notice,
-    Paragraph,
-    Table,
+from celosia.core.release_report import seed_text
+from celosia.tables.account import (
+    RawColumns,
+    Solution,
+    describe_search,
+    format_count,
+    gap_of,
+    interval_rows,
+    metric_name,
+    timing_rows,
 )
-from celosia.core.timings import Timings
-from celosia.tables.account import RawColumns
 from celosia.tables.history.joint import JointOutcome
 from celosia.tables.models import AverageRisk, Model, model_from_dict
-from celosia.tables.solution import Solution, method_blocks
 from celosia.tables.units import UnitOutcome
 
 if TYPE_CHECKING:
@@ -52,14 +49,14 @@ def document(
     intervals: Mapping[str, Aggregates],
     timings: Timings,
     attacks: Sequence[Attack] | None = None,
-) -> Document:
+) -> report.Document:
     """The whole report, as blocks."""
     from celosia.assess.attack_report import tried_blocks  # slow to load, for the report only
 
-    blocks: list[Block] = []
+    blocks: list[report.Block] = []
     if guarantee.simulation:
-        blocks.append(Notice(str(guarantee), tone="simulation"))
-    blocks += [Notice(warning, tone="warning") for warning in warnings]
+        blocks.append(report.Notice(str(guarantee), tone="simulation"))
+    blocks += [report.Notice(warning, tone="warning") for warning in warnings]
     models = [model_from_dict(each) for each in provenance.parameters.get("models", ())]
     blocks += _promise(guarantee, models)
     blocks += _summary(solution, risk)
@@ -79,52 +76,57 @@ def document(
         records=solution.rows,
         columns=len(solution.columns),
     )
-    return Document(say("tables.report.title"), subtitle, tuple(blocks))
+    return report.Document(say("tables.report.title"), subtitle, tuple(blocks))
 
 
-def _promise(guarantee: Guarantee, models: Sequence[Model]) -> list[Block]:
-    blocks: list[Block] = [Heading(say("reports.promise.heading"))]
+def _promise(guarantee: Guarantee, models: Sequence[Model]) -> list[report.Block]:
+    blocks: list[report.Block] = [report.Heading(say("reports.promise.heading"))]
     if len(models) > 1:
         blocks.append(
-            Paragraph(say("tables.report.several_models", promise=sentence(guarantee.promise)))
+            report.Paragraph(
+                say("tables.report.several_models", promise=sentence(guarantee.promise))
+            )
         )
         opens = say("reports.promise.leaves_open")
         for model in models:
             blocks += [
-                Heading(model.promise(), level=3),
-                Paragraph(sentence(model.protects())),
-                Facts([(opens, sentence(gap)) for gap in model.leaves_open()]),
+                report.Heading(model.promise(), level=3),
+                report.Paragraph(sentence(model.protects())),
+                report.Facts([(opens, sentence(gap)) for gap in model.leaves_open()]),
             ]
         gaps: list[tuple[str, str]] = []
     else:
-        blocks.append(Paragraph(sentence(guarantee.protects)))
+        blocks.append(report.Paragraph(sentence(guarantee.protects)))
         gap_name = say("reports.promise.gap")
         gaps = [(gap_name, sentence(text)) for text in guarantee.leaves_open]
     assumed = [(say("reports.promise.assumes"), sentence(text)) for text in guarantee.assumes]
-    return [*blocks, Facts([(say("reports.promise.unit"), str(guarantee.unit)), *assumed, *gaps])]
-
-
-def _summary(solution: Solution, risk: RiskProfile) -> list[Block]:
     return [
-        Heading(say("tables.report.in_short")),
-        KeyFigures(
+        *blocks,
+        report.Facts([(say("reports.promise.unit"), str(guarantee.unit)), *assumed, *gaps]),
+    ]
+
+
+def _summary(solution: Solution, risk: RiskProfile) -> list[report.Block]:
+    return [
+        report.Heading(say("tables.report.in_short")),
+        report.KeyFigures(
             [
-                KeyFigure(
+                report.KeyFigure(
                     say("tables.report.average_risk"),
                     number(risk.average, ".3%"),
                     say("tables.report.average_risk_note"),
                 ),
-                KeyFigure(
+                report.KeyFigure(
                     say("tables.report.highest_risk"),
                     number(risk.maximum, ".3%"),
                     say("tables.report.highest_risk_note", records=risk.smallest),
                 ),
-                KeyFigure(
+                report.KeyFigure(
                     say("tables.report.information_lost"),
                     number(solution.loss, ".3%"),
                     say("tables.report.information_lost_note"),
                 ),
-                KeyFigure(
+                report.KeyFigure(
                     say("tables.report.suppressed"),
                     number(solution.suppressed_share, ".2%"),
                     say(
@@ -133,7 +135,7 @@ def _summary(solution: Solution, risk: RiskProfile) -> list[Block]:
                         records=solution.rows,
                     ),
                 ),
-                KeyFigure(
+                report.KeyFigure(
                     say("tables.report.classes"),
                     number(risk.classes),
                     say(
@@ -147,15 +149,15 @@ def _summary(solution: Solution, risk: RiskProfile) -> list[Block]:
     ]
 
 
-def joint_blocks(joint: JointOutcome) -> list[Block]:
+def joint_blocks(joint: JointOutcome) -> list[report.Block]:
     """What the release is worth together with earlier ones of the same source."""
     accepted = []
     if joint.accepted is not None:
         accepted = [(say("tables.report.joint_accepted"), joint.accepted)]
     return [
-        Heading(say("tables.report.joint")),
-        Paragraph(say("tables.report.joint_words")),
-        Facts(
+        report.Heading(say("tables.report.joint")),
+        report.Paragraph(say("tables.report.joint_words")),
+        report.Facts(
             [
                 (say("tables.report.joint_earlier"), number(joint.earlier)),
                 (say("tables.report.joint_known"), number(joint.known)),
@@ -169,15 +171,17 @@ def joint_blocks(joint: JointOutcome) -> list[Block]:
     ]
 
 
-def _units(units: UnitOutcome | None) -> list[Block]:
+def _units(units: UnitOutcome | None) -> list[report.Block]:
     """What becomes of people or households, where these are counted."""
     if units is None:
         return []
     person = units.unit == "person"
     return [
-        Heading(say("tables.report.units_person" if person else "tables.report.units_household")),
-        Paragraph(say("tables.report.units_words")),
-        Facts(
+        report.Heading(
+            say("tables.report.units_person" if person else "tables.report.units_household")
+        ),
+        report.Paragraph(say("tables.report.units_words")),
+        report.Facts(
             [
                 (say("tables.report.units_number"), number(units.number)),
                 (say("tables.report.units_several"), number(units.several)),
@@ -189,7 +193,7 @@ def _units(units: UnitOutcome | None) -> list[Block]:
     ]
 
 
-def _risk(risk: RiskProfile, before: RiskProfile) -> list[Block]:
+def _risk(risk: RiskProfile, before: RiskProfile) -> list[report.Block]:
     original, released = say("reports.risk.original"), say("reports.risk.released")
     rows = [
         (say("tables.report.average_risk"), "average", ".3%"),
@@ -203,9 +207,9 @@ def _risk(risk: RiskProfile, before: RiskProfile) -> list[Block]:
         (say("tables.report.records_counted"), "records", ","),
     ]
     return [
-        Heading(say("tables.report.risk_heading")),
-        Paragraph(say("tables.report.risk_attacker")),
-        Table(
+        report.Heading(say("tables.report.risk_heading")),
+        report.Paragraph(say("tables.report.risk_attacker")),
+        report.Table(
             ["", original, released],
             [
                 [name, number(getattr(before, field), form), number(getattr(risk, field), form)]
@@ -214,7 +218,9 @@ def _risk(risk: RiskProfile, before: RiskProfile) -> list[Block]:
             say("tables.report.risk_table"),
             numeric=[1, 2],
         ),
-        Figure(risk_chart(risk, before), say("tables.report.risk_figure"), _in_words(risk, before)),
+        report.Figure(
+            risk_chart(risk, before), say("tables.report.risk_figure"), _in_words(risk, before)
+        ),
     ]
 
 
@@ -236,7 +242,7 @@ def risk_chart(risk: RiskProfile, before: RiskProfile) -> figures.Svg:
     )
 
 
-def _gauges(risk: RiskProfile, models: Sequence[Model]) -> list[Block]:
+def _gauges(risk: RiskProfile, models: Sequence[Model]) -> list[report.Block]:
     """Highest and average risk, each against what the models accept."""
     smallest = max((model.smallest for model in models), default=1)
     # A class may be of one record where no model asks for more: then nothing is accepted or not.
@@ -259,19 +265,19 @@ def _gauges(risk: RiskProfile, models: Sequence[Model]) -> list[Block]:
     ]
 
 
-def _gauge(name: str, value: float, accepted: float | None, caption: str) -> Figure:
+def _gauge(name: str, value: float, accepted: float | None, caption: str) -> report.Figure:
     if accepted is None:
         words = say("tables.report.gauge_no_limit", risk=name, value=value)
     else:
         words = say("tables.report.gauge_limit", risk=name, value=value, accepted=accepted)
-    return Figure(
+    return report.Figure(
         figures.gauge(value, threshold=accepted, title=name, caption=caption),
         say("tables.report.gauge_caption", risk=name),
         words,
     )
 
 
-def raw_blocks(raw: RawColumns, risk: RiskProfile) -> list[Block]:
+def raw_blocks(raw: RawColumns, risk: RiskProfile) -> list[report.Block]:
     """The columns published as they are, and the risk from an attacker who knows them."""
     roles = {
         "sensitive": say("tables.report.role_sensitive"),
@@ -297,9 +303,9 @@ def raw_blocks(raw: RawColumns, risk: RiskProfile) -> list[Block]:
     ]
     alone = say("tables.report.raw_alone")
     return [
-        Heading(say("tables.report.raw_heading")),
-        Paragraph(say("tables.report.raw_meaning")),
-        Table(
+        report.Heading(say("tables.report.raw_heading")),
+        report.Paragraph(say("tables.report.raw_meaning")),
+        report.Table(
             [
                 say("tables.report.column"),
                 say("tables.report.raw_role"),
@@ -311,7 +317,7 @@ def raw_blocks(raw: RawColumns, risk: RiskProfile) -> list[Block]:
             say("tables.report.raw_table"),
             numeric=[2, 3],
         ),
-        Table(
+        report.Table(
             [say("tables.report.raw_attacker"), alone, say("tables.report.average_risk")],
             [
                 [name, _alone(found), number(found.average_risk, ".3%")]
@@ -338,7 +344,7 @@ def _in_words(risk: RiskProfile, before: RiskProfile) -> str:
     )
 
 
-def _use(solution: Solution) -> list[Block]:
+def _use(solution: Solution) -> list[report.Block]:
     by_record = say("tables.report.by_record")
     names = [column.name for column in solution.columns]
     losses = [column.loss for column in solution.columns]
@@ -355,9 +361,9 @@ def _use(solution: Solution) -> list[Block]:
         sizes, title=say("tables.report.sizes"), weight_by_records=True
     )
     return [
-        Heading(say("tables.report.use_heading")),
-        Paragraph(say("tables.report.loss_meaning")),
-        Table(
+        report.Heading(say("tables.report.use_heading")),
+        report.Paragraph(say("tables.report.loss_meaning")),
+        report.Table(
             [
                 say("tables.report.column"),
                 say("tables.report.level"),
@@ -371,48 +377,19 @@ def _use(solution: Solution) -> list[Block]:
             say("tables.report.levels_table"),
             numeric=[1, 2, 3],
         ),
-        Figure(columns, say("tables.report.loss_figure"), say("tables.report.loss_words")),
-        Figure(classes, say("tables.report.sizes_figure"), say("tables.report.sizes_words")),
+        report.Figure(columns, say("tables.report.loss_figure"), say("tables.report.loss_words")),
+        report.Figure(classes, say("tables.report.sizes_figure"), say("tables.report.sizes_words")),
     ]
 
 
-STATISTICS = {
-    "mean_lower": Message("tables.intervals.mean_lower"),
-    "mean_midpoint": Message("tables.intervals.mean_midpoint"),
-    "mean_upper": Message("tables.intervals.mean_upper"),
-    "minimum": Message("tables.intervals.minimum"),
-    "maximum": Message("tables.intervals.maximum"),
-    "mode": Message("tables.intervals.mode"),
-    "mode_count": Message("tables.intervals.mode_count"),
-}
-"""What is told of numbers that are released as intervals, as in the published experiments."""
-
-
-def interval_rows(intervals: Mapping[str, Aggregates]) -> list[list[str]]:
-    """For each statistic, its name and its value in each column."""
-    return [
-        [str(title), *(_statistic(each, name) for each in intervals.values())]
-        for name, title in STATISTICS.items()
-    ]
-
-
-def _statistic(found: Aggregates, name: str) -> str:
-    value = getattr(found, name)
-    if value is None:
-        return say("tables.report.none")
-    if name in FRACTIONS:
-        return number(float(value), ",.6g")
-    return number(value) if name == "mode_count" else str(value)
-
-
-def _intervals(intervals: Mapping[str, Aggregates]) -> list[Block]:
+def _intervals(intervals: Mapping[str, Aggregates]) -> list[report.Block]:
     """Mean, limits and mode of the columns that show numbers as intervals."""
     if not intervals:
         return []
     return [
-        Heading(say("tables.intervals.heading")),
-        Paragraph(say("tables.intervals.words")),
-        Table(
+        report.Heading(say("tables.intervals.heading")),
+        report.Paragraph(say("tables.intervals.words")),
+        report.Table(
             [capital(say("tables.intervals.statistic")), *intervals],
             [[capital(name), *cells] for name, *cells in interval_rows(intervals)],
             say("tables.intervals.table"),
@@ -421,31 +398,90 @@ def _intervals(intervals: Mapping[str, Aggregates]) -> list[Block]:
     ]
 
 
-STAGES = {
-    "reading": Message("tables.timing.reading"),
-    "coding": Message("tables.timing.coding"),
-    "search": Message("tables.timing.search"),
-    "recoding": Message("tables.timing.recoding"),
-    "measuring": Message("tables.timing.measuring"),
-    "writing": Message("tables.timing.writing"),
-    "total": Message("tables.timing.total"),
-}
-"""The stages of a run, as a reader knows them."""
-
-
-def timing_rows(timings: Timings) -> list[tuple[str, str]]:
-    """For each stage its name and its seconds."""
-    return [
-        (str(STAGES[stage]), say("tables.timing.seconds", seconds=seconds))
-        for stage, seconds in timings.as_dict().items()
-    ]
-
-
-def _timings(timings: Timings) -> list[Block]:
+def _timings(timings: Timings) -> list[report.Block]:
     """How long each stage took, if that was measured."""
     if not timings.seconds:
         return []
     return [
-        Heading(say("tables.timing.heading")),
-        Facts([(capital(name), spent) for name, spent in timing_rows(timings)]),
+        report.Heading(say("tables.timing.heading")),
+        report.Facts([(capital(name), spent) for name, spent in timing_rows(timings)]),
     ]
+
+
+def method_blocks(solution: Solution, provenance: Provenance) -> list[report.Block]:
+    """The section on method, metric, search and parameters."""
+    chosen = provenance.parameters.get("levels") is not None
+    search = solution.search
+    bound: list[tuple[str, str]] = []
+    if search is not None and not (search.is_optimal or chosen):
+        bound = [
+            (say("tables.report.no_solution_below"), number(search.at_least, ".3%")),
+            (
+                say("tables.report.gap"),
+                say("tables.report.gap_at_most", gap=gap_of(solution)),
+            ),
+        ]
+    score = number(solution.score, ".3%")
+    return [
+        report.Heading(say("reports.made.heading")),
+        report.Facts(
+            [
+                (say("tables.report.method"), solution.method),
+                (say("tables.report.metric", metric=metric_name(solution.metric)), score),
+                (
+                    say("tables.report.search"),
+                    sentence(describe_search(solution, chosen=chosen)),
+                ),
+                *bound,
+                (say("tables.report.made_by"), provenance.made_by),
+                (say("tables.report.made_at"), provenance.created),
+                (say("reports.made.seed"), seed_text(provenance)),
+                *(
+                    (say("tables.report.parameter", name=name), _format(value))
+                    for name, value in provenance.parameters.items()
+                ),
+            ]
+        ),
+        report.Details(
+            say("tables.report.how_chosen"),
+            [
+                report.Paragraph(_search(solution, chosen=chosen)),
+                report.Facts(list(provenance.versions.items())),
+            ],
+        ),
+    ]
+
+
+def _search(solution: Solution, *, chosen: bool) -> str:
+    search = solution.search
+    if solution.rounds > 1:
+        return say("tables.report.search_local", rounds=solution.rounds - 1)
+    if search is None:
+        return say("tables.report.search_mondrian")
+    nodes, evaluated = format_count(search.nodes), format_count(search.evaluated)
+    if chosen:
+        return say("tables.report.search_by_hand", nodes=nodes, evaluated=evaluated)
+    if not search.is_optimal:
+        return say("tables.report.search_cut", nodes=nodes, evaluated=evaluated)
+    return say(
+        "tables.report.search_optimal",
+        nodes=nodes,
+        evaluated=evaluated,
+        by_bound=format_count(search.closed_by_bound),
+        infeasible=format_count(search.closed_as_infeasible),
+        forced=format_count(search.closed_by_forced_suppression),
+    )
+
+
+def _format(value: Any) -> str:
+    """A parameter as a person would write it."""
+    none = say("tables.report.none")
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {_format(each)}" for name, each in value.items()) or none
+    if isinstance(value, list | tuple):
+        return "; ".join(map(_format, value)) or none
+    if isinstance(value, bool):
+        return say("tables.report.yes" if value else "tables.report.no")
+    if isinstance(value, int | float):
+        return number(value, ",.6g")
+    return none if value is None else str(value)

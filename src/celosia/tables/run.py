@@ -6,8 +6,9 @@ declare (schema, models) -> protect (search, recode) -> release -> account (risk
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -16,22 +17,25 @@ from numpy.typing import NDArray
 from celosia.assess.risk.combinations import count_in
 from celosia.core.errors import InputError
 from celosia.core.messages import Message
-from celosia.core.progress import Progress, Step, silent
+from celosia.core.progress import Progress, Step, Stopwatch, silent
 from celosia.core.randomness import Source
-from celosia.core.timings import Stopwatch
 from celosia.engines import Groups
 from celosia.frames import as_frame
 from celosia.frames.sorting import sort_order
 from celosia.tables.account import RawColumns, account, measure_raw
 from celosia.tables.coded_table import CodedTable, code_table
-from celosia.tables.history.series import ReleaseSeries, protect_in_series
 from celosia.tables.metrics import Metric
 from celosia.tables.models import Model
 from celosia.tables.options import PublishOptions
+from celosia.tables.protection import Protection, protect
 from celosia.tables.release import TableRelease
 from celosia.tables.released_table import ReleasedColumn, ReleasedTable, without_trace
 from celosia.tables.schema import Role, Schema, check_table, released_names
 from celosia.tables.units import check_one_record_each
+
+if TYPE_CHECKING:
+    from celosia.tables.history.fingerprints import Identify
+    from celosia.tables.history.series import ReleaseSeries
 
 
 def publish(
@@ -140,8 +144,8 @@ def publish_table(
     units = None if unit is None else frame[unit]
     with stopwatch.measure("measuring"):
         raw = measure_raw(frame.columns, options, count_in(frame, units))
-    with ReleaseSeries.open(frame.columns, options, lambda hashes: hashes(frame)) as series:
-        protection = protect_in_series(series, table, options, progress, stopwatch)
+    with open_series(frame.columns, options, lambda hashes: hashes(frame)) as series:
+        protection = protect_once_more(series, table, options, progress, stopwatch)
         progress(Step(Message("tables.stage.recoding"), 0))
         with stopwatch.measure("recoding"):
             source_rows = _order(protection.hidden, options)
@@ -173,6 +177,33 @@ def code_data(
     return frame, code_table(
         frame, options.schema, options.sensitive, population=population, progress=progress
     )
+
+
+def open_series(
+    names: Sequence[str],
+    options: PublishOptions,
+    identify: Identify,
+    groups: Groups | None = None,
+) -> AbstractContextManager[ReleaseSeries | None]:
+    """The history that the options name, as `ReleaseSeries.open`; None if they name none."""
+    if options.history is None:
+        return nullcontext()
+    from celosia.tables.history.series import ReleaseSeries
+
+    return ReleaseSeries.open(names, options, identify, groups)
+
+
+def protect_once_more(
+    series: ReleaseSeries | None,
+    table: CodedTable,
+    options: PublishOptions,
+    progress: Progress,
+    stopwatch: Stopwatch,
+) -> Protection:
+    """As `protect`; where a history is kept, together with the earlier releases."""
+    if series is None:
+        return protect(table, options, progress, stopwatch)
+    return series.protect(table, progress, stopwatch)
 
 
 def check_out_of_core(options: PublishOptions) -> None:

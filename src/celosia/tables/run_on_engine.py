@@ -27,9 +27,8 @@ from celosia.assess.risk.combinations import (
 from celosia.core.errors import InputError
 from celosia.core.files import check_writable
 from celosia.core.messages import Message
-from celosia.core.progress import Progress, Step, silent
+from celosia.core.progress import Progress, Step, Stopwatch, silent
 from celosia.core.release import certificate_path
-from celosia.core.timings import Stopwatch
 from celosia.engines import Groups
 from celosia.engines.tables import (
     Draft,
@@ -41,13 +40,18 @@ from celosia.engines.tables import (
 )
 from celosia.tables.account import RawColumns, account, measure_raw, raw_names
 from celosia.tables.history.fingerprints import RecordHashes
-from celosia.tables.history.series import ReleaseSeries, protect_in_series
 from celosia.tables.models import Model
 from celosia.tables.options import PublishKeywords, PublishOptions
 from celosia.tables.protection import Protection
 from celosia.tables.recoding_map import build_recoding_map, recode_chunk
 from celosia.tables.release import EngineOutput, PublishedTable
-from celosia.tables.run import check_out_of_core, code_groups, grouped_names
+from celosia.tables.run import (
+    check_out_of_core,
+    code_groups,
+    grouped_names,
+    open_series,
+    protect_once_more,
+)
 from celosia.tables.schema import Schema, released_names
 from celosia.tables.units import check_one_record_each
 
@@ -148,7 +152,7 @@ def publish_on_engine(
             return engine.collect_batches(source, hashes, hashes.columns)
 
     with (
-        ReleaseSeries.open(types.columns, options, identify, groups) as series,
+        open_series(types.columns, options, identify, groups) as series,
         ExitStack() as stack,
     ):
         if series is not None and series.split is not None:
@@ -157,7 +161,7 @@ def publish_on_engine(
             table = code_groups(groups, options, progress)
         with stopwatch.measure("measuring"):
             raw = _measured(engine, source, types.columns, groups, options)
-        protection = protect_in_series(series, table, options, progress, stopwatch)
+        protection = protect_once_more(series, table, options, progress, stopwatch)
         progress(Step(Message("tables.stage.recoding_engine"), 0))
         with stopwatch.measure("recoding"):
             recoding = build_recoding_map(options.schema, groups, protection)

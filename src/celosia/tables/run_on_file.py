@@ -23,20 +23,24 @@ from celosia.assess.risk.combinations import CombinationCounter, StreamCounts, c
 from celosia.core.errors import InputError
 from celosia.core.files import check_writable
 from celosia.core.messages import Message
-from celosia.core.progress import Progress, Step, silent
-from celosia.core.timings import Stopwatch
+from celosia.core.progress import Progress, Step, Stopwatch, silent
 from celosia.engines import DuckDB, Groups
 from celosia.engines.shuffling import buckets_for, shuffle
 from celosia.frames import ReadKeywords
 from celosia.frames.sorting import sort_chunks
 from celosia.tables.account import account, measure_raw, raw_sets
 from celosia.tables.history.fingerprints import RecordHashes
-from celosia.tables.history.series import ReleaseSeries, protect_in_series
 from celosia.tables.models import Model
 from celosia.tables.options import PublishKeywords, PublishOptions
 from celosia.tables.recoding_map import build_recoding_map, recode_chunks
 from celosia.tables.release import FileRelease
-from celosia.tables.run import check_out_of_core, code_groups, grouped_names
+from celosia.tables.run import (
+    check_out_of_core,
+    code_groups,
+    grouped_names,
+    open_series,
+    protect_once_more,
+)
 from celosia.tables.schema import Schema
 from celosia.tables.units import check_one_record_each
 
@@ -107,7 +111,7 @@ def publish_to_file(
         groups = _group(file, options, counts)
         options.check_columns(counts.names)
     with (
-        ReleaseSeries.open(counts.names, options, file.identify, groups) as series,
+        open_series(counts.names, options, file.identify, groups) as series,
         tempfile.TemporaryDirectory(dir=goal.parent, prefix=f".{goal.stem}-") as folder,
     ):
         if series is not None and series.split is not None:
@@ -116,7 +120,7 @@ def publish_to_file(
             table = code_groups(groups, options, progress)
         with stopwatch.measure("measuring"):
             raw = measure_raw(counts.names, options, counts)
-        protection = protect_in_series(series, table, options, progress, stopwatch)
+        protection = protect_once_more(series, table, options, progress, stopwatch)
         with stopwatch.measure("recoding"):
             recoding = build_recoding_map(options.schema, groups, protection)
         draft = Path(folder) / f"release{''.join(goal.suffixes)}"

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, Unpack
 
 from celosia.core.folder_release import FolderRelease, members
 from celosia.core.methods import PlainValues
 from celosia.core.pseudonyms.keys import Key
+from celosia.core.release import CommonParts
 from celosia.core.report import Document as ReportDocument
 from celosia.texts.account import TextAccount
 
@@ -72,7 +73,7 @@ class TextRelease(FolderRelease):
         }
 
     @classmethod
-    def from_parts(cls, path: Path, facts: dict[str, Any], **common: Any) -> Self:
+    def from_parts(cls, path: Path, facts: dict[str, Any], **common: Unpack[CommonParts]) -> Self:
         """Rebuild a release from its folder and certificate."""
         from celosia.texts.readers import read
 
@@ -87,8 +88,8 @@ class TextRelease(FolderRelease):
             texts=tuple(document.text for document in collection),
             persons=tuple(range(len(collection))),
             actions=measured["actions"],
-            models=tuple(ModelOutcome(**each) for each in measured["models"]),
-            account=TextAccount(**measured["account"]),
+            models=tuple(ModelOutcome.from_dict(each) for each in measured["models"]),
+            account=TextAccount.from_dict(measured["account"]),
             verification=measured["verification"],
             left_out=measured["left_out"],
             **common,

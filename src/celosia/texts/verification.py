@@ -242,18 +242,6 @@ class Verification(PlainValues):
         return self
 
 
-def check_inside(names: Iterable[str]) -> None:
-    """Refuse names that lead out of the folder they are written to.
-
-    Raises:
-        InputError: CEL-N003 one does.
-    """
-    for name in names:
-        path = PurePath(name)
-        if path.is_absolute() or ".." in path.parts:
-            raise InputError("CEL-N003.link")
-
-
 def verify_release(
     release: TextRelease, found: FoundTexts | None = None, *, fingerprint: str | None = None
 ) -> Verification:

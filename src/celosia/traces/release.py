@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, Unpack
 
 import polars as pl
 
 from celosia import frames
 from celosia.core.messages import say
 from celosia.core.methods import PlainValues
-from celosia.core.release import Release
+from celosia.core.release import CommonParts, Release
 from celosia.core.report import Document
 from celosia.traces import report
 from celosia.traces.account import TraceAccount
@@ -66,12 +66,12 @@ class TraceRelease(Release):
         }
 
     @classmethod
-    def from_parts(cls, path: Path, facts: dict[str, Any], **common: Any) -> Self:
+    def from_parts(cls, path: Path, facts: dict[str, Any], **common: Unpack[CommonParts]) -> Self:
         measures = facts["measures"]
         known = {name: kind for name, kind in TYPES.items() if name in facts["data"]["columns"]}
         return cls(
             data=frames.read(path, types=known),
-            outcome=MethodOutcome(**measures["method"]),
+            outcome=MethodOutcome.from_dict(measures["method"]),
             figures=measures["figures"],
             left_out=measures.get("left_out", {}),
             **common,

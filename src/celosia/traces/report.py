@@ -4,20 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from celosia.core import report
 from celosia.core.messages import Message, say, sentence
 from celosia.core.release_report import made_blocks, promise_blocks
-from celosia.core.report import (
-    Block,
-    Document,
-    Facts,
-    Figure,
-    Heading,
-    KeyFigure,
-    KeyFigures,
-    Notice,
-    Paragraph,
-    Table,
-)
 from celosia.traces.drawing import FEWEST, comparison
 
 if TYPE_CHECKING:
@@ -55,14 +44,14 @@ LEFT_OUT = {
 """What was found or left out while reading and cleaning, in the order of the report."""
 
 
-def document(release: TraceRelease) -> Document:
+def document(release: TraceRelease) -> report.Document:
     """The whole report, as blocks."""
-    blocks: list[Block] = []
+    blocks: list[report.Block] = []
     if release.guarantee.simulation:
-        blocks.append(Notice(str(release.guarantee), tone="simulation"))
-    blocks += [Notice(str(warning), tone="warning") for warning in release.warnings]
+        blocks.append(report.Notice(str(release.guarantee), tone="simulation"))
+    blocks += [report.Notice(str(warning), tone="warning") for warning in release.warnings]
     if release.account.attacks:
-        blocks.append(Notice(say("traces.report.private"), tone="warning"))
+        blocks.append(report.Notice(say("traces.report.private"), tone="warning"))
     blocks += promise_blocks(release.guarantee)
     blocks += _done(release)
     blocks += _maps(release.account)
@@ -70,7 +59,7 @@ def document(release: TraceRelease) -> Document:
     if release.account.utility is not None:
         blocks += release.account.utility.blocks()
     blocks += made_blocks(release.provenance)
-    return Document(
+    return report.Document(
         say("traces.report.title"),
         f"{sentence(release.guarantee.promise)} {release.size}.",
         blocks,
@@ -105,24 +94,24 @@ def left_out_rows(left_out: dict[str, int]) -> list[tuple[str, str]]:
     ]
 
 
-def _done(release: TraceRelease) -> list[Block]:
+def _done(release: TraceRelease) -> list[report.Block]:
     rows = fact_rows(release.outcome.facts) + left_out_rows(release.left_out)
     return [
-        Heading(say("traces.report.done")),
-        Paragraph(
+        report.Heading(say("traces.report.done")),
+        report.Paragraph(
             say("traces.report.kept", method=release.outcome.method, kept=release.outcome.kept)
         ),
-        Facts(rows),
+        report.Facts(rows),
     ]
 
 
-def _maps(account: TraceAccount) -> list[Block]:
+def _maps(account: TraceAccount) -> list[report.Block]:
     if account.maps is None:
         return []
     drawn = [int((cells > 0).sum()) for cells in account.maps]
     return [
-        Heading(say("traces.report.maps")),
-        Figure(
+        report.Heading(say("traces.report.maps")),
+        report.Figure(
             comparison(account.maps),
             say("traces.report.maps_caption", fewest=FEWEST),
             say("traces.report.maps_words", before=drawn[0], after=drawn[1]),
@@ -130,18 +119,20 @@ def _maps(account: TraceAccount) -> list[Block]:
     ]
 
 
-def _risk(account: TraceAccount) -> list[Block]:
+def _risk(account: TraceAccount) -> list[report.Block]:
     if not account.attacks:
         return []
-    blocks: list[Block] = [
-        Heading(say("traces.report.risk")),
-        KeyFigures(
+    blocks: list[report.Block] = [
+        report.Heading(say("traces.report.risk")),
+        report.KeyFigures(
             [
-                KeyFigure(str(each.name), f"{each.share:.1%}", say("traces.report.found_share"))
+                report.KeyFigure(
+                    str(each.name), f"{each.share:.1%}", say("traces.report.found_share")
+                )
                 for each in account.attacks
             ]
         ),
-        Table(
+        report.Table(
             [
                 say("traces.report.attack"),
                 say("traces.report.before"),

@@ -82,15 +82,6 @@ def window_seconds(window: str | int) -> int:
     return found
 
 
-def window_codes(times: Seconds, window: str | int, zone: str) -> Seconds:
-    """A number for each window of time, by the local clock: equal numbers, the same window.
-
-    Windows up to an hour are told apart where an hour comes twice; a day of 23 or 25 hours is one
-    day.
-    """
-    return floor_times(times, window, zone) if times.size else times
-
-
 def floor_times(times: Seconds, window: str | int, zone: str) -> Seconds:
     """The moment at which the window of each time begins.
 

@@ -7,7 +7,6 @@ as a hash.
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -24,7 +23,7 @@ from celosia.collect.collector.writer import Writer
 from celosia.collect.registry import load_protocol
 from celosia.core.errors import InputError
 from celosia.core.messages import Message
-from celosia.core.server import listening, run_server, start_again
+from celosia.core.server import is_this_machine, listening, run_server, start_again
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -300,14 +299,6 @@ def run_endpoint(app: FastAPI, *, listen: Listening, ready: Callable[[], object]
             app.state.endpoint.close()
         if again:
             start_again(sockets)
-
-
-def is_this_machine(host: str) -> bool:
-    """Whether a host can only be this machine."""
-    try:
-        return ipaddress.ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return host.lower() == "localhost"
 
 
 def _missing_extra(package: str | None) -> InputError:

@@ -6,7 +6,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from threading import RLock
-from types import TracebackType
 from typing import Self
 
 import numpy as np
@@ -96,12 +95,7 @@ class BatchStore(ABC):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _outcome(self, server: Server, batch: Batch, fresh: list[Packed]) -> Receipt | InputError:

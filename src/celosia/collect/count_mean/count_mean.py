@@ -15,7 +15,7 @@ from celosia.collect.count_mean.base import SketchProtocol, SketchServer
 from celosia.collect.protocol import BlanketShares, Client
 from celosia.collect.reports import Packed, check_form, field_at, malformed
 from celosia.collect.state import State
-from celosia.core.numbers import exact
+from celosia.core.numbers import exactly
 from celosia.core.randomness import Source
 from celosia.sketches.hashing import Digests, digests
 
@@ -60,9 +60,7 @@ class CountMean(SketchProtocol):
     @cached_property
     def coin(self) -> Coin:
         """Tells the truth about one bit."""
-        price = exact(self.epsilon)
-        assert price is not None
-        return Coin.truthful(price / 2)
+        return Coin.truthful(exactly(self.epsilon) / 2)
 
     @property
     def noise(self) -> float:

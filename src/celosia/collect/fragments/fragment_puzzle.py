@@ -22,7 +22,7 @@ from celosia.collect.protocol import EPSILON, Client, Estimated, Protocol, Serve
 from celosia.collect.state import State
 from celosia.core.errors import InputError
 from celosia.core.methods import parameter
-from celosia.core.numbers import exact
+from celosia.core.numbers import exact, exactly
 from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Source
 from celosia.sketches.hashing import HashFamily, digests
@@ -91,8 +91,7 @@ class FragmentPuzzle(Protocol):
 
     def check(self) -> None:
         """Refuse pieces that make no text, or too many, and parts that epsilon does not allow."""
-        total = exact(self.epsilon)
-        assert total is not None
+        total = exactly(self.epsilon)
         part = total * 3 / 4 if self.fragment_epsilon is None else exact(self.fragment_epsilon)
         assert part is not None
         if part >= total:
@@ -126,8 +125,7 @@ class FragmentPuzzle(Protocol):
     @cached_property
     def fragments(self) -> CountMean:
         """The protocol of tagged pieces, the same at every position."""
-        price = exact(self.fragment_epsilon)
-        assert price is not None
+        price = exactly(self.fragment_epsilon)
         return CountMean(
             epsilon=price,
             key=self._key("fragments"),

@@ -19,7 +19,7 @@ from celosia.collect.protocol import Estimated, Protocol, RememberingClient, Ser
 from celosia.collect.reports import Packed, bits_for, pack, unpack
 from celosia.core.errors import InputError
 from celosia.core.methods import parameter
-from celosia.core.numbers import exact
+from celosia.core.numbers import exactly
 from celosia.core.randomness import Source
 from celosia.mechanisms.additive.directed_rounding import float_above
 from celosia.mechanisms.parameters import check_confidence
@@ -68,15 +68,12 @@ class DBitFlip(Protocol):
     @cached_property
     def coin(self) -> Coin:
         """Of a true bit."""
-        price = exact(self.epsilon)
-        assert price is not None
-        return Coin.truthful(price / 2)
+        return Coin.truthful(exactly(self.epsilon) / 2)
 
     @property
     def report_epsilon(self) -> Fraction:
         """What one report costs: with one bit, half of `epsilon`."""
-        price = exact(self.epsilon)
-        assert price is not None
+        price = exactly(self.epsilon)
         return price / 2 if self.bits == 1 else price
 
     @property

@@ -19,7 +19,7 @@ from celosia.collect.reports import Packed, pack, unpack
 from celosia.core.errors import InputError
 from celosia.core.messages import say
 from celosia.core.methods import parameter
-from celosia.core.numbers import exact
+from celosia.core.numbers import exactly
 from celosia.core.randomness import Source
 from celosia.mechanisms.additive.directed_rounding import float_above
 from celosia.mechanisms.parameters import check_bounds, check_confidence
@@ -110,9 +110,7 @@ class OneBitMean(Protocol):
 
     @property
     def _price(self) -> Fraction:
-        price = exact(self.epsilon)
-        assert price is not None
-        return price
+        return exactly(self.epsilon)
 
     @property
     def blanket(self) -> BlanketShares:

@@ -12,7 +12,7 @@ import numpy as np
 from celosia.collect.coins import WHOLE, Coin
 from celosia.collect.oracles import pure
 from celosia.collect.protocol import BlanketShares, Client
-from celosia.collect.reports import Packed, bits_for, malformed, pack, unpack
+from celosia.collect.reports import Packed, bits_for, pack
 from celosia.core.randomness import Source
 
 
@@ -86,11 +86,5 @@ class KaryClient(Client):
         return pack([(reported, self.protocol.report_bits)])
 
 
-class KaryServer(pure.DomainServer):
+class KaryServer(pure.PlaceServer):
     """Counts the values that were told."""
-
-    def _count(self, packed: Packed) -> None:
-        (reported,) = unpack(packed, [self.protocol.report_bits])
-        if reported.size and reported.max() >= self.counts.size:
-            raise malformed()
-        self.counts += np.bincount(reported, minlength=self.counts.size)

@@ -20,10 +20,10 @@ from celosia.collect.coins import WHOLE, Coin
 from celosia.collect.oracles import pure
 from celosia.collect.oracles._projective import MOST_POINTS, ProjectiveSpace, best_space, is_prime
 from celosia.collect.protocol import BlanketShares, Client
-from celosia.collect.reports import Packed, bits_for, malformed, pack, unpack
+from celosia.collect.reports import Packed, bits_for, pack
 from celosia.core.errors import InputError
 from celosia.core.methods import parameter
-from celosia.core.numbers import exact
+from celosia.core.numbers import exactly
 from celosia.core.randomness import Source
 
 
@@ -62,8 +62,7 @@ class ProjectiveGeometry(pure.DomainProtocol, pure.PureProtocol):
         super().check()
         order, coordinates = self.order, self.coordinates
         if order == 0 and coordinates == 0:
-            price = exact(self.epsilon)
-            assert price is not None
+            price = exactly(self.epsilon)
             best = best_space(price, len(self.values))
             order, coordinates = best.order, best.coordinates
         if (
@@ -132,16 +131,10 @@ class ProjectiveClient(Client):
         return pack([(reported, protocol.report_bits)])
 
 
-class ProjectiveServer(pure.DomainServer):
+class ProjectiveServer(pure.PlaceServer):
     """Counts how often each point was told."""
 
     protocol: ProjectiveGeometry
-
-    def _count(self, packed: Packed) -> None:
-        (reported,) = unpack(packed, [self.protocol.report_bits])
-        if reported.size and reported.max() >= self.counts.size:
-            raise malformed()
-        self.counts += np.bincount(reported, minlength=self.counts.size)
 
     def _supports(self) -> NDArray[np.int64]:
         found = self.protocol.space.orthogonal(self.counts)

@@ -25,10 +25,11 @@ from numpy.typing import NDArray
 
 from celosia.collect.coins import WHOLE, Coin
 from celosia.collect.protocol import FORM, Protocol, Server
+from celosia.collect.reports import Packed, malformed, unpack
 from celosia.collect.state import State
 from celosia.core.errors import InputError
 from celosia.core.methods import Parameter
-from celosia.core.numbers import exact
+from celosia.core.numbers import exactly
 from celosia.mechanisms.additive.directed_rounding import exp_below
 from celosia.sketches.hashing import digests
 
@@ -118,6 +119,7 @@ class Support:
 
     def unbiased(self, supports: NDArray[np.int64], users: int) -> Floats:
         """Counts of values from how many reports support them."""
+        # With n of the users having the value, own n + other (users - n) supports are expected.
         above = supports.astype(np.float64) - users * float(self.other)
         found: Floats = above / self._floats[2]
         return found
@@ -130,8 +132,7 @@ class Support:
 
 def ratio_below(epsilon: float | Fraction) -> Fraction:
     """e^epsilon or a hair below; from an epsilon of 64 on, e^64, which no coin can tell apart."""
-    price = exact(epsilon)
-    assert price is not None
+    price = exactly(epsilon)
     return exp_below(min(price, Fraction(64)))
 
 
@@ -234,9 +235,20 @@ class DomainServer(Server):
         return unbiased_estimates(self.protocol.support, self._supports()[places], self.users)
 
 
+class PlaceServer(DomainServer):
+    """Counts reports that each tell one outcome."""
+
+    def _count(self, packed: Packed) -> None:
+        (reported,) = unpack(packed, [self.protocol.report_bits])
+        if reported.size and reported.max() >= self.counts.size:
+            raise malformed()
+        self.counts += np.bincount(reported, minlength=self.counts.size)
+
+
 def unbiased_estimates(
     support: Support, supports: NDArray[np.int64], users: int
 ) -> tuple[Floats, Floats]:
     """Unbiased counts and standard errors, with each count put in for the true one."""
     counts = support.unbiased(supports, users)
+    # The variance is linear in the true count, which an estimate below 0 or above all users is not.
     return counts, np.sqrt(support.variance(users, np.clip(counts, 0, users)))

@@ -17,7 +17,7 @@ from celosia.collect.count_mean import _kernels
 from celosia.collect.oracles import pure
 from celosia.collect.protocol import BlanketShares, Client
 from celosia.collect.reports import Packed, check_form
-from celosia.core.numbers import exact
+from celosia.core.numbers import exactly
 from celosia.core.randomness import Source
 
 _CHUNK = 2**24
@@ -115,9 +115,7 @@ class SymmetricUnary(_Unary):
     @cached_property
     def one(self) -> Coin:
         """Tells the truth at half of epsilon."""
-        price = exact(self.epsilon)
-        assert price is not None
-        return Coin.truthful(price / 2)
+        return Coin.truthful(exactly(self.epsilon) / 2)
 
     @property
     def zero(self) -> Coin:

@@ -24,7 +24,7 @@ from celosia.collect.protocol import (
 from celosia.collect.reports import Packed, bits_for, unpack
 from celosia.core.errors import InputError
 from celosia.core.methods import parameter
-from celosia.core.numbers import exact
+from celosia.core.numbers import exact, exactly
 from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Source
 from celosia.mechanisms.additive.directed_rounding import float_above, log_above
@@ -133,8 +133,7 @@ class Rappor(Protocol):
 
         It is half of `f`, rounded up: towards more privacy.
         """
-        share = exact(self.f)
-        assert share is not None
+        share = exactly(self.f)
         return ceil(share * WHOLE / 2)
 
     @cached_property

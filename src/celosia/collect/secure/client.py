@@ -12,13 +12,13 @@ from urllib.parse import urlsplit
 from urllib.request import HTTPRedirectHandler, HTTPSHandler, Request, build_opener
 
 from celosia.collect.collector.access import read_token
-from celosia.collect.collector.service import is_this_machine
 from celosia.collect.secure.aggregation import SecureResult, combine
 from celosia.collect.secure.prio3 import Report
 from celosia.collect.secure.records import Role, pack_shares, split_shares, unpack_sum
 from celosia.collect.secure.sealing import seal
 from celosia.collect.secure.tasks import SecureTask
 from celosia.core.errors import EngineError, InputError
+from celosia.core.server import is_this_machine
 
 SECONDS = 600.0
 """How long an aggregator may take to answer: it checks all reports that wait before a batch."""

@@ -20,7 +20,7 @@ from celosia.collect.secure.circuits import Circuit, CountCircuit, HistogramCirc
 from celosia.collect.secure.prio3 import NONCE, Prio3, Report
 from celosia.core.errors import InputError
 from celosia.core.methods import Method, Parameter, method_from_dict, parameter
-from celosia.core.numbers import exact, whole
+from celosia.core.numbers import exactly, whole
 from celosia.core.randomness import Source, System
 from celosia.mechanisms.noise.laws import DiscreteLaplace
 
@@ -83,8 +83,7 @@ class SecureTask(Method, ABC):
     @property
     def noise(self) -> DiscreteLaplace:
         """What each aggregator adds to each figure."""
-        price = exact(self.epsilon)
-        assert price is not None
+        price = exactly(self.epsilon)
         return DiscreteLaplace(self.sensitivity / price)
 
     def share(self, values: Any, *, rng: Source | None = None) -> Iterator[Report]:

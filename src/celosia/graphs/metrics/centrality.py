@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.core.kernels import cores
 from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
@@ -38,13 +38,6 @@ def in_threads(
         return [work(*part) for part in wanted]
     with ThreadPoolExecutor(cores()) as pool:
         return list(pool.map(lambda part: work(*part), wanted))
-
-
-def cores() -> int:
-    """How many cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 MOST_STEPS = 150_000_000

@@ -8,11 +8,12 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.core.kernels import cores
 from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.graphs.graph import Graph
-from celosia.graphs.metrics.centrality import cores, in_threads
+from celosia.graphs.metrics.centrality import in_threads
 
 _PARTS_A_CORE = 4
 """Parts of unequal work even out."""

@@ -10,7 +10,7 @@ import numpy as np
 from celosia.core.errors import InputError
 from celosia.core.messages import Message
 from celosia.core.methods import parameter
-from celosia.core.numbers import exact
+from celosia.core.numbers import exact, exactly
 from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Source
 from celosia.graphs.graph import Graph
@@ -80,8 +80,7 @@ class RandomSparsification(GraphMethod[Graph]):
     gaps = (Message("graphs.open.edge_is_true"), Message("graphs.open.same_share"))
 
     def apply(self, graph: Graph, *, rng: Source, progress: Progress = silent) -> GraphChange:
-        chance = exact(self.probability)
-        assert chance is not None, "checked on creation"
+        chance = exactly(self.probability)
         stay = rng.integers(chance.denominator, graph.size) >= chance.numerator
         changed = graph.with_keys(graph.keys[stay])
         if graph.edge_attributes is not None:

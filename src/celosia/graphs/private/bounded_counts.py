@@ -14,33 +14,13 @@ from celosia.core.messages import Message
 from celosia.core.numbers import whole
 from celosia.core.randomness import Source
 from celosia.graphs.graph import Graph
+from celosia.graphs.private.counts import BoundedCount
 from celosia.graphs.private.mechanism import check_graph
-from celosia.graphs.private.projection import BoundedStatistic
 from celosia.mechanisms.mechanism import Measurement
-from celosia.mechanisms.parameters import check_confidence, check_whole
-from celosia.mechanisms.values import from_zero
 
 
 @dataclass(frozen=True, kw_only=True)
-class _BoundedCount(BoundedStatistic[int]):
-    """One number under a cap."""
-
-    is_count = True
-
-    def accuracy(self, confidence: float = 0.95, *, size: int = 1) -> float:
-        """An error that is not exceeded under the greatest cap, besides what is beyond it."""
-        count = check_whole(size, name=Message("graphs.count.counts"))
-        return float(self.law(self.caps[-1]).bound(check_confidence(confidence), size=count))
-
-    def interval(self, measurement: Measurement[int], confidence: float = 0.95) -> tuple[int, int]:
-        """Bounds of the number under the cap."""
-        error = self.law(measurement.parts["cap"]).bound(check_confidence(confidence))
-        value = measurement.value
-        return from_zero(value - error, value, value + error)
-
-
-@dataclass(frozen=True, kw_only=True)
-class BoundedTriangleCount(_BoundedCount):
+class BoundedTriangleCount(BoundedCount):
     """The number of triangles when each vertex is in at most `cap` of them, as shares.
 
     Each triangle counts with a share from 0 to 1, so that the shares at each vertex are at most
@@ -133,7 +113,7 @@ def bounded_triangles(corners: NDArray[np.int32], order: int, cap: int) -> int:
 
 
 @dataclass(frozen=True, kw_only=True)
-class BoundedStarCount(_BoundedCount):
+class BoundedStarCount(BoundedCount):
     """The number of stars with k rays when each vertex keeps at most `cap` edges.
 
     A vertex v is the centre of at most C(cap, k) stars, and at most cap steps of one move the

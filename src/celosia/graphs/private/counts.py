@@ -81,7 +81,25 @@ class EdgeCount(GraphMechanism[int]):
 
 
 @dataclass(frozen=True, kw_only=True)
-class BoundedEdgeCount(BoundedStatistic[int]):
+class BoundedCount(BoundedStatistic[int]):
+    """One number under a cap."""
+
+    is_count = True
+
+    def accuracy(self, confidence: float = 0.95, *, size: int = 1) -> float:
+        """An error that is not exceeded under the greatest cap, besides what is beyond it."""
+        count = check_whole(size, name=Message("graphs.count.counts"))
+        return float(self.law(self.caps[-1]).bound(check_confidence(confidence), size=count))
+
+    def interval(self, measurement: Measurement[int], confidence: float = 0.95) -> tuple[int, int]:
+        """Bounds of the number under the cap."""
+        error = self.law(measurement.parts["cap"]).bound(check_confidence(confidence))
+        value = measurement.value
+        return from_zero(value - error, value, value + error)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoundedEdgeCount(BoundedCount):
     """The number of edges when each vertex keeps at most `cap`, with noise of scale cap / epsilon.
 
     The interval is of that number: the graph has as many edges or more.
@@ -120,17 +138,6 @@ class BoundedEdgeCount(BoundedStatistic[int]):
         cap, projected = self.project(check_graph(x), rng)
         noise = int(self.law(cap).draw(1, rng)[0])
         return Measurement(projected.size + noise, {"cap": cap})
-
-    def accuracy(self, confidence: float = 0.95, *, size: int = 1) -> float:
-        """An error that is not exceeded under the greatest cap, besides the edges beyond it."""
-        count = check_whole(size, name=Message("graphs.count.counts"))
-        return float(self.law(self.caps[-1]).bound(check_confidence(confidence), size=count))
-
-    def interval(self, measurement: Measurement[int], confidence: float = 0.95) -> tuple[int, int]:
-        """Bounds of the number of edges under the cap."""
-        error = self.law(measurement.parts["cap"]).bound(check_confidence(confidence))
-        value = measurement.value
-        return from_zero(value - error, value, value + error)
 
 
 MOST_WIDTH = 2**60

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from celosia.core.errors import PrivacyError
 from celosia.core.messages import Message
 from celosia.core.methods import parameter
-from celosia.core.numbers import exact
+from celosia.core.numbers import exactly
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.graphs.graph import Graph
@@ -277,9 +277,7 @@ class _Search:
 
 
 def _exact(value: float) -> Fraction:
-    number = exact(value)
-    assert number is not None, "checked on creation"
-    return number
+    return exactly(value)
 
 
 def _out_of_reach(method: KObfuscation) -> PrivacyError:

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,25 +26,12 @@ Subrecord = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Cluster:
+class Cluster(PlainValues):
     """Some records: how many, their chunks of sub-records, and items whose records are not told."""
 
     records: int
     chunks: tuple[tuple[Subrecord, ...], ...]
     terms: tuple[str, ...]
-
-    def as_dict(self) -> dict[str, Any]:
-        return {
-            "records": self.records,
-            "chunks": [[list(each) for each in chunk] for chunk in self.chunks],
-            "terms": list(self.terms),
-        }
-
-    @classmethod
-    def from_dict(cls, given: dict[str, Any]) -> Cluster:
-        """The inverse of `as_dict`."""
-        chunks = tuple(tuple(tuple(each) for each in chunk) for chunk in given["chunks"])
-        return cls(int(given["records"]), chunks, tuple(given["terms"]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,30 +42,13 @@ class SharedChunk(PlainValues):
     """The places of the clusters."""
     chunk: tuple[Subrecord, ...]
 
-    @classmethod
-    def from_dict(cls, given: dict[str, Any]) -> SharedChunk:
-        """The inverse of `as_dict`."""
-        return cls(tuple(given["clusters"]), tuple(tuple(each) for each in given["chunk"]))
 
-
-@dataclass(frozen=True, eq=False)
-class DisassociatedSets:
+@dataclass(frozen=True, eq=False, repr=False)
+class DisassociatedSets(PlainValues):
     """Clusters of records, in random order, and chunks that several of them share."""
 
-    clusters: tuple[Cluster, ...] = field(repr=False)
-    shared: tuple[SharedChunk, ...] = field(default=(), repr=False)
-
-    def as_dict(self) -> dict[str, Any]:
-        return {
-            "clusters": [each.as_dict() for each in self.clusters],
-            "shared": [each.as_dict() for each in self.shared],
-        }
-
-    @classmethod
-    def from_dict(cls, given: dict[str, Any]) -> DisassociatedSets:
-        """The inverse of `as_dict`."""
-        clusters = tuple(map(Cluster.from_dict, given["clusters"]))
-        return cls(clusters, tuple(map(SharedChunk.from_dict, given["shared"])))
+    clusters: tuple[Cluster, ...]
+    shared: tuple[SharedChunk, ...] = ()
 
     def chunks(self) -> Iterator[tuple[Subrecord, ...]]:
         """The chunks of the clusters and the shared ones."""

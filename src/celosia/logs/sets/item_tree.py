@@ -7,7 +7,6 @@ different depths.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Self
@@ -179,15 +178,6 @@ class ItemTree:
         parents[root] = root
         array = np.array([parents[node] for node in range(root + 1)], dtype=np.int32)
         return ItemTree((*labels, *inner_labels), array, self.leaves)
-
-
-def flat_tree(labels: Sequence[str]) -> ItemTree:
-    """A tree of one level: every item below the root, for data without a hierarchy."""
-    top = "*"
-    while top in labels:
-        top += "*"
-    count = len(labels)
-    return ItemTree((*labels, top), np.full(count + 1, count, dtype=np.int32), count)
 
 
 def chains_of(tree: ItemTree | None) -> dict[str, list[tuple[str, int]]]:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from celosia.core.errors import InputError
-from celosia.core.numbers import exact
+from celosia.core.numbers import exact, exactly
 from celosia.mechanisms.grid import FARTHEST, Grid
 from celosia.mechanisms.values import array_of
 
@@ -26,8 +26,7 @@ def place(answer: object, *, grid: Grid, rounded: bool) -> int:
         InputError: CEL-M009 not a number within the grid; CEL-M103 between two of its points.
     """
     index = grid.index(answer)
-    number = exact(answer)
-    assert number is not None  # the grid took it
+    number = exactly(answer)
     slack = min(Fraction(SLACK) * abs(index), Fraction(MOST_SLACK))
     if not rounded and abs(number / grid.step - index) > slack:
         raise _between()

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from enum import Enum
 from fractions import Fraction
 from threading import Lock
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol, Self
 
 from celosia.accounting.losses import Loss
@@ -145,12 +144,7 @@ class Stream:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def __repr__(self) -> str:

@@ -99,9 +99,10 @@ class PerUnit(Mechanism[Input, Output]):
         """Refuse a mechanism whose price cannot be shared out over rows."""
         given = self.mechanism.neighbours
         object.__setattr__(self, "neighbours", Neighbours(given.relation, self.unit))
-        if all(each.name != "epsilon" for each in fields(self.mechanism)):
+        declared = {each.name for each in fields(self.mechanism)}
+        if "epsilon" not in declared:
             raise PrivacyError("CEL-M088.no_epsilon")
-        if hasattr(self.mechanism, "delta"):
+        if "delta" in declared:
             raise PrivacyError("CEL-M088.delta")
         if given.unit != ROW or self.unit == ROW:
             raise PrivacyError("CEL-M088.not_for_rows")

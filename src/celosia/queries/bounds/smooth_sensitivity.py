@@ -18,7 +18,7 @@ from typing import Any
 
 from celosia.core.errors import QueryRefused
 from celosia.core.messages import Message
-from celosia.core.numbers import exact
+from celosia.core.numbers import exactly
 from celosia.core.progress import Progress, Step, silent
 from celosia.mechanisms.parameters import check_delta, check_epsilon, check_whole
 from celosia.queries.bounds.growth import Growth
@@ -70,8 +70,7 @@ def choose_beta(epsilon: object, delta: object, *, cells: int = 1) -> Fraction:
     """
     price = check_epsilon(epsilon)
     check_delta(delta)
-    failure = exact(delta)
-    assert failure is not None
+    failure = exactly(delta)
     count = check_whole(cells, name=Message("queries.bounds.number_of_cells"))
     published = price / (2 * gamma_quantile(count, failure / 2))
     ratio = price / (2 * gamma_quantile(count, failure))

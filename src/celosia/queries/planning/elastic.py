@@ -172,20 +172,13 @@ def bound_total(
 
 
 @dataclass(frozen=True, slots=True)
-class _RecordingFacts:
-    """Facts that note which frequencies of private columns are asked for; all are taken as 1."""
+class _PublicPart:
+    """What a policy says; who extends it says what the frequencies of private columns are."""
 
     facts: PublicFacts
-    seen: set[TableColumn] = field(default_factory=set)
 
     def is_public(self, table: str) -> bool:
         return self.facts.is_public(table)
-
-    def frequency(self, table: str, column: str) -> int | None:
-        if self.is_public(table):
-            return self.facts.frequency(table, column)
-        self.seen.add((table.lower(), column.lower()))
-        return 1
 
     def cap(self, table: str, column: str) -> int | None:
         return self.facts.cap(table, column)
@@ -201,29 +194,26 @@ class _RecordingFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class _MeasuredFacts:
+class _RecordingFacts(_PublicPart):
+    """Facts that note which frequencies of private columns are asked for; all are taken as 1."""
+
+    seen: set[TableColumn] = field(default_factory=set)
+
+    def frequency(self, table: str, column: str) -> int | None:
+        if self.is_public(table):
+            return self.facts.frequency(table, column)
+        self.seen.add((table.lower(), column.lower()))
+        return 1
+
+
+@dataclass(frozen=True, slots=True)
+class _MeasuredFacts(_PublicPart):
     """Public facts, with measured frequencies of private columns."""
 
-    facts: PublicFacts
     private: DeclaredFacts
-
-    def is_public(self, table: str) -> bool:
-        return self.facts.is_public(table)
 
     def frequency(self, table: str, column: str) -> int | None:
         return (self.facts if self.is_public(table) else self.private).frequency(table, column)
-
-    def cap(self, table: str, column: str) -> int | None:
-        return self.facts.cap(table, column)
-
-    def displaced_rows(self, table: str) -> int:
-        return self.facts.displaced_rows(table)
-
-    def key(self, table: str) -> frozenset[str]:
-        return self.facts.key(table)
-
-    def containing_table(self, table: str) -> str | None:
-        return self.facts.containing_table(table)
 
 
 def _frequency_query(table: str, word: str) -> exp.Select:

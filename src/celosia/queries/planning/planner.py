@@ -13,7 +13,7 @@ from sqlglot import exp
 from celosia.core.errors import InputError, QueryRefused
 from celosia.core.messages import Message, did_you_mean, unit_words
 from celosia.core.neighbours import Neighbours
-from celosia.core.numbers import exact
+from celosia.core.numbers import exactly
 from celosia.mechanisms.parameters import check_delta, check_epsilon
 from celosia.queries.algebra import (
     Column,
@@ -73,8 +73,7 @@ def make_plan(
     """
     price = check_epsilon(request.epsilon)
     check_delta(request.delta, zero=True)
-    failure = exact(request.delta)
-    assert failure is not None
+    failure = exactly(request.delta)
     chosen_method = check_method(request.method)
     question = compile_query(request.query, policy, execute_public)
     wanted = PlanRequest(

@@ -11,7 +11,6 @@ from fractions import Fraction
 from graphlib import CycleError, TopologicalSorter
 
 from celosia.accounting.amounts import Spending
-from celosia.accounting.belief import delta_warning
 from celosia.accounting.currencies import is_within
 from celosia.core.errors import PrivacyWarning
 from celosia.core.messages import Message, did_you_mean
@@ -257,6 +256,10 @@ def warn_of_weak_budgets(policy: Policy, *, stacklevel: int) -> None:
             PrivacyWarning,
             stacklevel=stacklevel,
         )
+    if not policy.budget.delta:
+        return
+    from celosia.accounting.belief import delta_warning
+
     unlikely = delta_warning(policy.budget.delta, policy.people)
     if unlikely is not None:
         warnings.warn(unlikely, PrivacyWarning, stacklevel=stacklevel)

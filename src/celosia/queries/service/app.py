@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from celosia.accounting.ledger.ledger import check_not_lost
 from celosia.core.errors import InputError
-from celosia.core.server import listening, run_server
+from celosia.core.server import is_this_machine, listening, run_server
 from celosia.queries.paths import audit_log_path, ledger_path, oidc_path, tokens_path
 from celosia.queries.service.audit_log import AuditLog
 from celosia.queries.service.errors import missing_extra
@@ -260,18 +259,6 @@ def _issuer(policy: str | Path, oidc: str | Path | None) -> OidcTokens | None:
     return OidcTokens(
         OidcSettings.load(place), named=tuple(name for name, _ in load_policy(policy).analysts)
     )
-
-
-def is_this_machine(host: str) -> bool:
-    """Whether only this machine can reach a host.
-
-    >>> [is_this_machine(host) for host in ("127.0.0.1", "::1", "localhost", "0.0.0.0", "db.org")]
-    [True, True, True, False, False]
-    """
-    try:
-        return ipaddress.ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return host.lower() == "localhost"
 
 
 def _opener(

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
 from celosia.core.errors import EngineError, InputError
-from celosia.queries.service.app import is_this_machine
+from celosia.core.server import is_this_machine
 from celosia.queries.service.errors import missing_extra
 
 PATIENCE = 1000.0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections import deque
 from collections.abc import Callable
@@ -10,6 +9,7 @@ from dataclasses import dataclass, field, fields
 from threading import Lock
 
 from celosia.core.errors import InputError
+from celosia.core.kernels import cores
 from celosia.core.methods import PlainValues
 from celosia.core.numbers import real, whole
 
@@ -24,13 +24,6 @@ MOST_PLACES = 8
 def usual_places() -> int:
     """How many questions this machine answers at once so that each is done by its deadline."""
     return max(2, min(MOST_PLACES, PLACES_PER_CORE * cores()))
-
-
-def cores() -> int:
-    """The cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -125,7 +125,7 @@ class OidcSettings:
 
 
 def _is_safe(address: str) -> bool:
-    from celosia.queries.service.app import is_this_machine  # it knows us
+    from celosia.core.server import is_this_machine
 
     parts = urlsplit(address)
     return parts.scheme == "https" or (

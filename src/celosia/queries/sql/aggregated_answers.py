@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from celosia.queries.sql.compound import has_sets
+from celosia.queries.sql.parser import has_sets
 from celosia.queries.sql.refusals import AGGREGATES
 from celosia.queries.sql.subqueries import is_grouped
 

@@ -22,13 +22,7 @@ MOST_BRANCHES = 32
 """Questions in one: each gets a part of the price, and too small a part tells nothing."""
 GROUPING = "celosia_grouping_"
 """Begins the names of columns that tell which keys a row has no value of."""
-_SETS = (exp.Rollup, exp.Cube, exp.GroupingSets)
 Keys = tuple[exp.Expr, ...]
-
-
-def has_sets(group: exp.Expr | None) -> bool:
-    """Whether GROUP BY has several sets of keys."""
-    return group is not None and any(isinstance(each, _SETS) for each in group.expressions)
 
 
 def list_sets(group: exp.Expr) -> list[Keys]:

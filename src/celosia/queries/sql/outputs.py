@@ -18,7 +18,7 @@ from sqlglot import exp
 from celosia.queries.algebra import Aggregate, Key, NamedExpression, PostProcessing
 from celosia.queries.sql.aggregates import UnnamedAggregate, is_aggregate, read_aggregate
 from celosia.queries.sql.answer_windows import read_answer_window
-from celosia.queries.sql.compound import GROUPING, has_sets, list_sets
+from celosia.queries.sql.compound import GROUPING, list_sets
 from celosia.queries.sql.conditions import read_expression
 from celosia.queries.sql.names import (
     NUMBERS,
@@ -31,7 +31,7 @@ from celosia.queries.sql.names import (
     answer_or_column,
     require_kind,
 )
-from celosia.queries.sql.parser import Dialect
+from celosia.queries.sql.parser import Dialect, has_sets
 from celosia.queries.sql.refusals import AGGREGATES, check_arguments, refusal, refuse_forbidden
 
 _NESTED = (*AGGREGATES, exp.Window)

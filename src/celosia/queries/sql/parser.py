@@ -145,3 +145,11 @@ def set_operation_refusal(statement: exp.SetOperation) -> CelosiaError:
     """The refusal of UNION, EXCEPT and INTERSECT."""
     keys = {exp.Except: "CEL-Q042.rows_difference", exp.Intersect: "CEL-Q042.rows_intersection"}
     return refusal(keys.get(type(statement), "CEL-Q042.rows_union"), at=statement.expression)
+
+
+_SETS = (exp.Rollup, exp.Cube, exp.GroupingSets)
+
+
+def has_sets(group: exp.Expr | None) -> bool:
+    """Whether GROUP BY has several sets of keys."""
+    return group is not None and any(isinstance(each, _SETS) for each in group.expressions)

@@ -165,7 +165,7 @@ class WindowReader:
         return made
 
 
-_SMALL = frozenset(str(number) for number in range(1, 101))
+_SMALL = frozenset(map(str, range(1, 101)))
 
 
 def _written(window: _WindowColumn, ties: list[exp.Expression]) -> exp.Expression:

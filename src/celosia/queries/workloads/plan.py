@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from celosia.core.errors import InputError, QueryRefused
 from celosia.core.messages import say
-from celosia.core.numbers import exact
+from celosia.core.numbers import exactly
 from celosia.mechanisms.parameters import check_epsilon
 from celosia.queries.planning.laplace import LaplaceStep
 from celosia.queries.request import QueryRequest
@@ -302,8 +302,7 @@ class _Split:
         return noise.error
 
     def _price(self, share: float) -> float:
-        found = exact(share)
-        assert found is not None
+        found = exactly(share)
         return float(found * self.epsilon // STEP * STEP)
 
     def _planned(

@@ -17,7 +17,7 @@ import numpy as np
 from celosia.accounting.ledger import Request
 from celosia.core.errors import QueryRefused
 from celosia.core.files import replacing
-from celosia.core.numbers import exact
+from celosia.core.numbers import exactly
 from celosia.core.release import Provenance
 from celosia.queries.answer import Interval, QueryAnswer
 from celosia.queries.execution import ANYBODY, MADE_BY, charge_of, make_guarantee
@@ -246,9 +246,7 @@ def _place(attribute: Attribute, cells: CellQuestion) -> int | slice:
 
 
 def _amount(epsilon: float) -> Fraction:
-    found = exact(epsilon)
-    assert found is not None
-    return found
+    return exactly(epsilon)
 
 
 class Synopsis:

@@ -140,7 +140,7 @@ def _stored(work: Work) -> ReadResult:
     found = read(work.path("graph.json"))
     if "counts" not in about:  # the work of an earlier version
         return found
-    return replace(found, counts=Counts(**about["counts"]), ignored=tuple(about["ignored"]))
+    return replace(found, counts=Counts.from_dict(about["counts"]), ignored=tuple(about["ignored"]))
 
 
 def stages(progress: JobProgress, kind: str) -> Progress:

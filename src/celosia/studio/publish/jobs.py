@@ -15,8 +15,7 @@ from celosia import tables
 from celosia.core import signatures
 from celosia.core.errors import CelosiaError
 from celosia.core.files import replacing
-from celosia.core.progress import Step
-from celosia.core.timings import Stopwatch
+from celosia.core.progress import Step, Stopwatch
 from celosia.studio import stored_json
 from celosia.studio.publish import code, results, results_solutions, results_table
 from celosia.studio.publish import form as chosen

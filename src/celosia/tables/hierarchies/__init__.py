@@ -20,6 +20,7 @@ from celosia.tables.hierarchies.hierarchy import (
     Builder,
     Hierarchy,
     LevelSummary,
+    Tree,
     summary,
 )
 from celosia.tables.hierarchies.intervals import Intervals
@@ -32,7 +33,6 @@ from celosia.tables.hierarchies.notation import (
     write_hierarchy,
 )
 from celosia.tables.hierarchies.ordered import Ordered
-from celosia.tables.hierarchies.tree import Tree
 
 __all__ = [
     "BUILDERS",

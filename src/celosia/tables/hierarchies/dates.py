@@ -19,6 +19,7 @@ from celosia.tables.hierarchies.hierarchy import (
     ROOT,
     Builder,
     Hierarchy,
+    check_text,
     distinct_texts,
     is_whole,
     misplaced,
@@ -58,13 +59,6 @@ def _check_levels(value: Any) -> tuple[str, ...]:
     return levels
 
 
-def _check_text(value: Any) -> str:
-    """A text, which may be empty: what it lacks is said by itself."""
-    if not isinstance(value, str):
-        raise ValueError
-    return value
-
-
 def _check_century(value: Any) -> int:
     if not is_whole(value) or value < 100 or value % 100:
         raise ValueError
@@ -101,7 +95,7 @@ class Dates(Builder):
         start=("month", "year", "decade"),
     )
     format: str | None = parameter(
-        None, kind="text", check=_check_text, allowed="tables.must_be.date_format"
+        None, kind="text", check=check_text, allowed="tables.must_be.date_format"
     )
     century: int | None = parameter(
         None, kind="whole", check=_check_century, allowed="tables.must_be.century"

@@ -18,11 +18,10 @@ from celosia.tables.hierarchies.automatic import Automatic
 from celosia.tables.hierarchies.classification import Classification
 from celosia.tables.hierarchies.coordinates import Coordinates
 from celosia.tables.hierarchies.dates import Dates
-from celosia.tables.hierarchies.hierarchy import Builder, Hierarchy
+from celosia.tables.hierarchies.hierarchy import Builder, Hierarchy, Tree
 from celosia.tables.hierarchies.intervals import Intervals
 from celosia.tables.hierarchies.mask import Mask
 from celosia.tables.hierarchies.ordered import Ordered
-from celosia.tables.hierarchies.tree import Tree
 
 DELIMITERS = (";", ",", "\t")
 """What is tried, in this order, when the delimiter is not given; the first is ARX's."""

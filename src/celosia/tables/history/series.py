@@ -11,9 +11,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError, PrivacyError
-from celosia.core.progress import Progress
+from celosia.core.progress import Progress, Stopwatch
 from celosia.core.release import Provenance
-from celosia.core.timings import Stopwatch
 from celosia.engines import Groups
 from celosia.engines.tables import RecodingMap, changed_source
 from celosia.tables.coded_table import CodedTable
@@ -96,8 +95,8 @@ class ReleaseSeries:
         options: PublishOptions,
         identify: Identify,
         groups: Groups | None = None,
-    ) -> Iterator[ReleaseSeries | None]:
-        """Open the history that the options name, if any; it is locked until a release is recorded.
+    ) -> Iterator[ReleaseSeries]:
+        """Open the history that the options name; it is locked until a release is recorded.
 
         Args:
             names: the columns of the source.
@@ -108,9 +107,7 @@ class ReleaseSeries:
         Raises:
             InputError: CEL-P120 and CEL-P121 of the history, CEL-P122 the source is not as it was.
         """
-        if options.history is None:
-            yield None
-            return
+        assert options.history is not None, "the options name a history"
         with ReleaseHistory.open(options.history) as history:
             entries = history.entries()
             unit = options.schema.unit or "record"
@@ -167,12 +164,16 @@ class ReleaseSeries:
         known = replace(table, sensitive=(*table.sensitive, column), units=units)
         return known, replace(self.options, models=(*self.options.models, *models))
 
-    def measured(self, table: CodedTable, protection: Protection) -> Protection:
-        """The same release with its joint outcome, refused if joint classes are too small.
+    def protect(self, table: CodedTable, progress: Progress, stopwatch: Stopwatch) -> Protection:
+        """As `protection.protect`, planned and measured together with the earlier releases.
 
         Raises:
-            PrivacyError: CEL-P123.
+            PrivacyError: CEL-P123 joint classes would be too small, and nobody has accepted that.
         """
+        return self._measured(table, protect(*self.plan(table), progress, stopwatch))
+
+    def _measured(self, table: CodedTable, protection: Protection) -> Protection:
+        """The same release with its joint outcome, refused if joint classes are too small."""
         joint = self.before.join(self.own.records, self.own.units, self._classes(protection))
         outcome = JointOutcome.of(
             joint,
@@ -224,23 +225,6 @@ class ReleaseSeries:
             joined = np.isin(class_of, np.unique(class_of[~hidden]))
         found = np.where(hidden & ~joined, NOT_SHOWN, class_of)
         return found if self.split is None else found[self.split.of_record]
-
-
-def protect_in_series(
-    series: ReleaseSeries | None,
-    table: CodedTable,
-    options: PublishOptions,
-    progress: Progress,
-    stopwatch: Stopwatch,
-) -> Protection:
-    """As `protect`, planned and measured together with the earlier releases, if a history is kept.
-
-    Raises:
-        PrivacyError: CEL-P123 joint classes would be too small, and nobody has accepted that.
-    """
-    if series is None:
-        return protect(table, options, progress, stopwatch)
-    return series.measured(table, protect(*series.plan(table), progress, stopwatch))
 
 
 def _basis(names: Sequence[str], options: PublishOptions) -> tuple[str, ...]:

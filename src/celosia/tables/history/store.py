@@ -277,9 +277,7 @@ def _key(place: Path, *, make: bool) -> bytes:
 
 
 def _entry(facts: str) -> Entry:
-    values: dict[str, Any] = json.loads(facts)
-    values |= {name: tuple(values[name]) for name in ("columns", "levels", "models")}
-    return Entry(**values)
+    return Entry.from_dict(json.loads(facts))
 
 
 @contextmanager

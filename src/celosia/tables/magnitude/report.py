@@ -4,18 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from celosia.core import report
 from celosia.core.messages import joined, number, say
-from celosia.core.report import (
-    Block,
-    Document,
-    Facts,
-    Heading,
-    KeyFigure,
-    KeyFigures,
-    Notice,
-    Paragraph,
-    Table,
-)
 from celosia.tables.magnitude.audit import CellAudit
 from celosia.tables.magnitude.protection import ProtectedTable
 
@@ -23,7 +13,7 @@ MOST_LISTED = 500
 """Beyond this number of suppressed cells the rest is only counted."""
 
 
-def document(protected: ProtectedTable, audited: Sequence[CellAudit]) -> Document:
+def document(protected: ProtectedTable, audited: Sequence[CellAudit]) -> report.Document:
     """The whole report; it shows intervals of suppressed cells, so it must not be published."""
     facts = protected.as_dict()
     share = facts["published_share_of_value"]
@@ -31,44 +21,44 @@ def document(protected: ProtectedTable, audited: Sequence[CellAudit]) -> Documen
     minimal = say(
         "tables.report.proved_least" if protected.proved_minimal else "tables.report.by_heuristic"
     )
-    blocks: list[Block] = [
-        Notice(
+    blocks: list[report.Block] = [
+        report.Notice(
             say("tables.report.magnitude_officer"),
             "warning",
         ),
-        KeyFigures(
+        report.KeyFigures(
             [
-                KeyFigure(
+                report.KeyFigure(
                     say("tables.report.cells"),
                     number(facts["cells"]),
                     say("tables.report.totals_included"),
                 ),
-                KeyFigure(
+                report.KeyFigure(
                     say("tables.report.unsafe"),
                     number(facts["primary"]),
                     say("tables.report.by_the_rules"),
                 ),
-                KeyFigure(
+                report.KeyFigure(
                     say("tables.report.suppressed_besides"), number(facts["secondary"]), minimal
                 ),
-                KeyFigure(
+                report.KeyFigure(
                     say("tables.report.value_published"),
                     say("tables.report.not_told") if share is None else number(share, ".1%"),
                     say("tables.report.inner_cells"),
                 ),
             ]
         ),
-        Heading(say("tables.report.rules")),
-        Facts([(rule.method_name, str(rule)) for rule in protected.rules]),
-        Heading(say("tables.report.computed_heading")),
-        Paragraph(
+        report.Heading(say("tables.report.rules")),
+        report.Facts([(rule.method_name, str(rule)) for rule in protected.rules]),
+        report.Heading(say("tables.report.computed_heading")),
+        report.Paragraph(
             say(
                 "tables.report.computed_all"
                 if facts["insiders"] == "all"
                 else "tables.report.computed_line"
             )
         ),
-        Table(
+        report.Table(
             [
                 *protected.table.by,
                 say("tables.report.status"),
@@ -95,13 +85,13 @@ def document(protected: ProtectedTable, audited: Sequence[CellAudit]) -> Documen
     ]
     if len(audited) > MOST_LISTED:
         more = len(audited) - MOST_LISTED
-        blocks.append(Paragraph(say("tables.report.more_cells", cells=more)))
+        blocks.append(report.Paragraph(say("tables.report.more_cells", cells=more)))
     title = say(
         "tables.report.magnitude_title",
         value=protected.table.value,
         columns=joined("reports.joined.and", protected.table.by),
     )
-    return Document(title, str(protected), blocks)
+    return report.Document(title, str(protected), blocks)
 
 
 def _status(audited: CellAudit) -> str:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, Unpack
 
 from celosia import frames
 from celosia.core.messages import Message, format_numbers, say
-from celosia.core.release import Release
+from celosia.core.release import CommonParts, Release
 from celosia.core.report import Document
 from celosia.tables.masking import report
 from celosia.tables.masking.account import Account
@@ -112,7 +112,7 @@ class MaskedTable(FrameRelease, MaskingRelease):
         return self.table.height
 
     @classmethod
-    def from_parts(cls, path: Path, facts: dict[str, Any], **common: Any) -> Self:
+    def from_parts(cls, path: Path, facts: dict[str, Any], **common: Unpack[CommonParts]) -> Self:
         text: dict[str, frames.ColumnType] = dict.fromkeys(facts["data"][TEXT], "string")
         steps = facts["measures"]["steps"]
         return cls(

@@ -7,18 +7,10 @@ from typing import Any
 
 from celosia.assess.account_report import PRIVATE, masked_blocks, synthetic_blocks
 from celosia.assess.accounts import MaskedAccount, SyntheticAccount
+from celosia.core import report
 from celosia.core.messages import say, sentence
 from celosia.core.release import Guarantee, Provenance
 from celosia.core.release_report import facts_block, made_blocks, promise_blocks
-from celosia.core.report import (
-    Block,
-    Document,
-    Figure,
-    Heading,
-    Notice,
-    Paragraph,
-    Table,
-)
 from celosia.tables.masking.account import Account
 from celosia.tables.report import risk_chart
 
@@ -99,19 +91,19 @@ def document(
     *,
     rows: int,
     is_private: bool = False,
-) -> Document:
+) -> report.Document:
     """The whole report; beside a private table what is exact has a heading of its own."""
-    blocks: list[Block] = []
+    blocks: list[report.Block] = []
     if guarantee.simulation:
-        blocks.append(Notice(str(guarantee), tone="simulation"))
-    blocks += [Notice(warning, tone="warning") for warning in warnings]
+        blocks.append(report.Notice(str(guarantee), tone="simulation"))
+    blocks += [report.Notice(warning, tone="warning") for warning in warnings]
     if account.compared is not None and not is_private:
-        blocks.append(Notice(PRIVATE, tone="warning"))
+        blocks.append(report.Notice(PRIVATE, tone="warning"))
     blocks += promise_blocks(guarantee)
     blocks += _steps(steps)
     if is_private and account.compared is not None:
-        blocks.append(Heading(say("masking.report.curator_heading")))
-        blocks.append(Notice(say("cli.mask.for_curator"), tone="warning"))
+        blocks.append(report.Heading(say("masking.report.curator_heading")))
+        blocks.append(report.Notice(say("cli.mask.for_curator"), tone="warning"))
     blocks += _classes(account)
     if isinstance(account.compared, MaskedAccount):
         blocks += masked_blocks(account.compared)
@@ -119,13 +111,13 @@ def document(
         blocks += synthetic_blocks(account.compared)
     blocks += made_blocks(provenance)
     subtitle = say("masking.report.subtitle", promise=sentence(guarantee.promise), rows=rows)
-    return Document(say("masking.report.title"), subtitle, blocks)
+    return report.Document(say("masking.report.title"), subtitle, blocks)
 
 
-def _steps(steps: Sequence[Told]) -> list[Block]:
-    blocks: list[Block] = [
-        Heading(say("masking.report.done")),
-        Table(
+def _steps(steps: Sequence[Told]) -> list[report.Block]:
+    blocks: list[report.Block] = [
+        report.Heading(say("masking.report.done")),
+        report.Table(
             [
                 say("masking.report.step"),
                 say("masking.report.method"),
@@ -146,7 +138,7 @@ def _steps(steps: Sequence[Told]) -> list[Block]:
     return blocks
 
 
-def _classes(account: Account) -> list[Block]:
+def _classes(account: Account) -> list[report.Block]:
     before, after = account.risk_before, account.risk
     if before is None or after is None:
         return []
@@ -158,7 +150,7 @@ def _classes(account: Account) -> list[Block]:
         smallest=after.smallest,
     )
     return [
-        Heading(say("masking.report.classes_heading")),
-        Paragraph(words),
-        Figure(risk_chart(after, before), say("masking.report.risk_figure"), words),
+        report.Heading(say("masking.report.classes_heading")),
+        report.Paragraph(words),
+        report.Figure(risk_chart(after, before), say("masking.report.risk_figure"), words),
     ]

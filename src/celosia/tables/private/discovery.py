@@ -16,7 +16,7 @@ from celosia.accounting.losses import Loss
 from celosia.core.errors import InputError
 from celosia.core.methods import Parameter
 from celosia.core.neighbours import ADD_REMOVE
-from celosia.core.numbers import exact
+from celosia.core.numbers import exactly
 from celosia.core.randomness import Source
 from celosia.mechanisms import Geometric, KeyHistogram
 from celosia.tables.private.budget import TableBudget, round_down
@@ -210,6 +210,4 @@ def _check_kind(series: pl.Series, kind: str) -> None:
 
 
 def _meant(number: float) -> Fraction:
-    found = exact(number)
-    assert found is not None, "parameters are checked before"
-    return found
+    return exactly(number)

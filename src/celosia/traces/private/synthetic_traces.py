@@ -22,7 +22,7 @@ from celosia.accounting.budget import Budget
 from celosia.accounting.losses import PureLoss
 from celosia.core.messages import Message
 from celosia.core.methods import Method, parameter
-from celosia.core.numbers import exact
+from celosia.core.numbers import exactly
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source, System
 from celosia.core.release import Guarantee, Provenance
@@ -73,9 +73,7 @@ class SyntheticTraces(Method):
     @property
     def price(self) -> Fraction:
         """Epsilon as the exact number that it is written as."""
-        found = exact(self.epsilon)
-        assert found is not None, "checked"
-        return found
+        return exactly(self.epsilon)
 
     @property
     def shares(self) -> dict[str, Fraction]:

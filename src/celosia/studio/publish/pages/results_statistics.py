@@ -12,7 +12,7 @@ from celosia.studio.language import _, n_, number, percent, short
 from celosia.studio.publish.pages.results_parts import Results, not_computed
 from celosia.studio.widgets.table import show_table
 from celosia.studio.widgets.text import heading, lead, quiet
-from celosia.tables.report import STATISTICS
+from celosia.tables.account import STATISTICS
 
 LIMITS = {name: STATISTICS[name] for name in ("mean_lower", "mean_upper")}
 """What only intervals have."""

@@ -9,7 +9,7 @@ from nicegui import ui
 
 from celosia.assess.risk import RiskProfile
 from celosia.core.messages import render
-from celosia.core.timings import Timings
+from celosia.core.progress import Timings
 from celosia.studio.language import _, figure, n_, number, percent
 from celosia.studio.publish import model_kinds
 from celosia.studio.publish.pages.results_parts import (
@@ -22,9 +22,9 @@ from celosia.studio.publish.pages.results_parts import (
 from celosia.studio.publish.results_tray import Candidate
 from celosia.studio.widgets.table import show_table
 from celosia.studio.widgets.text import figures, heading, paragraph, quiet
-from celosia.tables.account import RawColumns
+from celosia.tables.account import RawColumns, timing_rows
 from celosia.tables.history import JointOutcome
-from celosia.tables.report import joint_blocks, raw_blocks, timing_rows
+from celosia.tables.report import joint_blocks, raw_blocks
 
 
 def show(found: Results) -> None:
@@ -56,10 +56,10 @@ def show(found: Results) -> None:
     heading("What became of each column", 2)
     _columns(found)
     if facts.get("raw") is not None:
-        risk = RiskProfile(**facts["risk"])
+        risk = RiskProfile.from_dict(facts["risk"])
         show_blocks(raw_blocks(RawColumns.from_dict(facts["raw"]), risk))
     if facts.get("joint") is not None:
-        show_blocks(joint_blocks(JointOutcome(**facts["joint"])))
+        show_blocks(joint_blocks(JointOutcome.from_dict(facts["joint"])))
     ui.button(
         _("Add to the comparison"),
         icon="playlist_add",

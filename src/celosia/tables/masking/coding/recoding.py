@@ -18,6 +18,7 @@ from celosia.core.methods import Parameter, check_list, parameter
 from celosia.core.randomness import Source
 from celosia.frames import as_text
 from celosia.tables.hierarchies import Builder, Hierarchy, from_table
+from celosia.tables.hierarchies.hierarchy import check_text
 from celosia.tables.masking.coding.top_bottom import interval_labels
 from celosia.tables.masking.method import (
     TEXTS,
@@ -53,13 +54,6 @@ def _check_table(value: Any) -> dict[str, Any]:
     if not isinstance(value, Mapping):
         raise ValueError
     return dict(value)
-
-
-def _check_text(value: Any) -> str:
-    """A text, which may be empty."""
-    if not isinstance(value, str):
-        raise ValueError
-    return value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,7 +111,7 @@ class Recoding(MaskingMethod):
             )
         },
     )
-    other: str | None = parameter(None, kind="text", check=_check_text)
+    other: str | None = parameter(None, kind="text", check=check_text)
     hierarchy: Mapping[str, Any] | None = field(
         default=None,
         hash=False,

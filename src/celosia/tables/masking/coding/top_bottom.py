@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.messages import Message
 from celosia.core.methods import parameter
-from celosia.core.numbers import exact
+from celosia.core.numbers import exactly
 from celosia.core.randomness import Source
 from celosia.frames import as_text
 from celosia.tables.masking.method import (
@@ -37,8 +37,7 @@ def format_number(number: float) -> str:
     >>> format_number(10.0), format_number(0.5), format_number(-3), format_number(1e20)
     ('10', '0.5', '-3', '100000000000000000000')
     """
-    decimal = exact(number)
-    assert decimal is not None, "parameters are finite"
+    decimal = exactly(number)
     return str(decimal.numerator) if decimal.denominator == 1 else repr(float(number))
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from celosia.core.messages import Message
 from celosia.core.methods import parameter
-from celosia.core.numbers import exact
+from celosia.core.numbers import exact, exactly
 from celosia.core.randomness import Source
 from celosia.tables.masking.draws import uniforms
 from celosia.tables.masking.method import (
@@ -107,9 +107,7 @@ class Rounding(MaskingMethod):
         return (Message("masking.gap.totals"),)
 
     def _exact(self, name: str) -> Fraction:
-        found = exact(getattr(self, name))
-        assert found is not None, "checked to be a number"
-        return found
+        return exactly(getattr(self, name))
 
     def _denominator(self) -> int:
         return int(np.lcm(self._exact("base").denominator, self._exact("offset").denominator))

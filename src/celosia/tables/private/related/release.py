@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, Unpack
 
 import polars as pl
 
 from celosia import frames
 from celosia.core.folder_release import FolderRelease
 from celosia.core.messages import say
+from celosia.core.release import CommonParts
 from celosia.core.release_report import made_blocks, promise_blocks
 from celosia.core.report import Block, Document, Heading, Notice, Table
 
@@ -39,7 +40,7 @@ class SyntheticTables(FolderRelease):
         return {"tables": {name: dict(facts) for name, facts in self.facts.items()}}
 
     @classmethod
-    def from_parts(cls, path: Path, facts: dict[str, Any], **common: Any) -> Self:
+    def from_parts(cls, path: Path, facts: dict[str, Any], **common: Unpack[CommonParts]) -> Self:
         measured = facts["measures"]["tables"]
         files = {each.stem: each for each in sorted(path.iterdir())}
         return cls(
