@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from tests.cli.running import MARK, Run
 
+from celosia import cli
+
 QUASI = ("-q", "age", "-q", "zip")
 ASK = ("query", "shop/policy.toml", "SELECT count(*) FROM orders")
 
@@ -155,3 +157,9 @@ def test_a_broken_promise_brings_its_figures(people: Path, run: Run) -> None:
 
 def test_the_wish_for_json_may_stand_before_the_name_of_a_command(run: Run) -> None:
     assert run("datasets", "--json", "get", "patients", "-o", "p.csv").data()["rows"] == 9
+
+
+def test_only_the_frame_prints_results() -> None:
+    commands = Path(cli.__file__).parent
+    own = [each for each in commands.rglob("*.py") if each.name not in ("console.py", "frame.py")]
+    assert [each.name for each in own if "show_json(" in each.read_text("utf-8")] == []

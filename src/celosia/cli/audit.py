@@ -115,10 +115,8 @@ def audit(
     outputs: ReportOutputs,
     target: Annotated[
         str | None,
-        typer.Argument(
-            metavar="FILE.py:NAME",
-            help="Your own function of data and rng. Default: audit the mechanisms of Celosía.",
-        ),
+        "argument FILE.py:NAME",
+        "Your own function of data and rng. Default: audit the mechanisms of Celosía.",
     ] = None,
     first: Annotated[str | None, "JSON", "With your function: an input."] = None,
     second: Annotated[str | None, "JSON", "With your function: its neighbour."] = None,

@@ -76,9 +76,9 @@ def _warning_text(warning: Warning | str) -> str:
     return say("cli.policy.warning", message=warning)
 
 
-def show_json(data: Any) -> None:
-    """Print a result for machines: the same envelope for every command."""
-    _print_json({"ok": True, "data": data})
+def show_json(data: Any, *, bare: bool = False) -> None:
+    """Print a result for machines: in the same envelope for every command, or bare."""
+    _print_json(data if bare else {"ok": True, "data": data})
 
 
 def show_error(error: CelosiaError, *, as_json: bool) -> None:
@@ -260,6 +260,6 @@ def _console(*, error: bool = False) -> Console:
     return Console(stderr=error, highlight=False, markup=False, emoji=False, soft_wrap=True)
 
 
-def _print_json(envelope: dict[str, Any]) -> None:
+def _print_json(envelope: Any) -> None:
     narrow = "utf" not in (sys.stdout.encoding or "utf-8").lower() if sys.stdout else False
     print(json.dumps(envelope, indent=2, ensure_ascii=narrow))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -14,6 +15,7 @@ from celosia.core.errors import InputError
 from celosia.core.messages import Message, say
 
 if TYPE_CHECKING:
+    from celosia.datasets import Dataset
     from celosia.datasets.shop import Shop
     from celosia.datasets.watdiv import ShopGraph
 
@@ -63,9 +65,10 @@ def overview(
     from celosia import datasets
 
     known = datasets.catalogue()
-    if outputs.as_json:
-        console.show_json([asdict(entry) for entry in known])
-        return
+    outputs.show(lambda: [asdict(entry) for entry in known], lambda: _show_catalogue(known))
+
+
+def _show_catalogue(known: Iterable[Dataset]) -> None:
     for entry in known:
         console.show(entry.name, strong=True)
         console.show(f"    {entry.title}")
@@ -89,7 +92,7 @@ def overview(
 @app.command()
 def get(
     context: typer.Context,
-    name: Annotated[str, typer.Argument(help="A name that `celosia datasets` lists.")],
+    name: Annotated[str, "argument", "A name that `celosia datasets` lists."],
     output: Annotated[Path, "--output -o", "Output file; for tpch, watdiv and clinic a folder."],
     outputs: FileOutputs,
     schema: Annotated[Path | None, "Also write its schema with all hierarchies (TOML)."] = None,
@@ -191,13 +194,7 @@ def get(
     if schema is not None:
         facts["schema"] = str(schema)
     size = {"height": frame.height, "width": frame.width}
-    outputs.show(
-        lambda: facts, _no_lines, say("cli.datasets.rows_columns_2", output=output, **size)
-    )
-
-
-def _no_lines() -> None:
-    """Nothing to say but the last line."""
+    outputs.show(lambda: facts, None, say("cli.datasets.rows_columns_2", output=output, **size))
 
 
 def _written(**paths: Path | None) -> dict[str, str]:
@@ -225,7 +222,7 @@ def _get_notes(
             made.facts.write_csv(draft)
     facts = {"documents": len(made.collection), "people": made.collection.persons}
     last = say("texts.cli.notes", output=folder, **facts)
-    outputs.show(lambda: facts | {"data": str(folder)}, _no_lines, last)
+    outputs.show(lambda: facts | {"data": str(folder)}, None, last)
 
 
 def _get_clinic(folder: Path, rows: int | None, seed: int | None, outputs: FileOutputs) -> None:
@@ -236,7 +233,7 @@ def _get_clinic(folder: Path, rows: int | None, seed: int | None, outputs: FileO
     made.write(folder, overwrite=outputs.overwrite)
     facts = {"persons": made.persons.height, "visits": made.visits.height}
     last = say("cli.datasets.clinic", output=folder, **facts)
-    outputs.show(lambda: facts | {"data": str(folder)}, _no_lines, last)
+    outputs.show(lambda: facts | {"data": str(folder)}, None, last)
 
 
 def _get_shop(folder: Path, scale: float | None, seed: int | None, outputs: FileOutputs) -> None:
@@ -291,7 +288,7 @@ def _get_baskets(
     count = made.transactions.count
     outputs.show(
         lambda: {"transactions": count} | _written(data=output, hierarchy=hierarchy),
-        _no_lines,
+        None,
         say("cli.datasets.baskets", count=count, output=output),
         hierarchy=hierarchy,
     )

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from celosia.cli import console
 from celosia.cli.frame import JsonOutputs
 
@@ -17,8 +15,7 @@ if TYPE_CHECKING:
 def explain(
     outputs: JsonOutputs,
     code: Annotated[
-        str | None,
-        typer.Argument(help="An error code, such as CEL-T011; without one, all are listed."),
+        str | None, "argument", "An error code, such as CEL-T011; without one, all are listed."
     ] = None,
 ) -> None:
     """Explain an error code: its meaning and its remedy.

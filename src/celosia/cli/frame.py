@@ -12,7 +12,8 @@ own options; the command line shows them one by one. Its body is then always the
 A command without a release has `ReportOutputs` and ends with `write_report` and `show`.
 
 An option is `Annotated[type, "help"]`, or with names and a metavar of its own
-`Annotated[type, "--column -c NAME", "help"]`; `typer.Option` is for what needs more.
+`Annotated[type, "--column -c NAME", "help"]`; an argument is `Annotated[type, "argument", "help"]`,
+or with a metavar `"argument POLICY"`. `typer.Option` and `typer.Argument` are for what needs more.
 """
 
 from __future__ import annotations
@@ -76,6 +77,11 @@ def _option(annotation: Any) -> Any:
     if not texts or not isinstance(texts[-1], str):
         return annotation
     words = texts[0].split() if len(texts) > 1 else []
+    if words[:1] == ["argument"]:
+        name = words[1] if len(words) > 1 else None
+        return Annotated[
+            annotation.__origin__, typer.Argument(metavar=name, help=texts[-1], show_default=False)
+        ]
     names = [word for word in words if word.startswith("-")]
     metavar = next((word for word in words if not word.startswith("-")), None)
     option = typer.Option(*names, metavar=metavar, help=texts[-1])
@@ -139,25 +145,28 @@ class Outputs:
     def show(
         self,
         facts: Callable[[], Any],
-        lines: Callable[[], None],
+        lines: Callable[[], None] | None = None,
         last: object = None,
         *,
         note: str | None = None,
+        bare: bool = False,
         **others: Path | None,
     ) -> None:
         """Print the facts as JSON, or lines for people, the files and the most important line.
 
         Args:
             facts: the result as plain values.
-            lines: prints the result.
+            lines: prints the result, if the last line does not say all of it.
             last: the line that matters most, if one does.
             note: something to know beside the result.
+            bare: JSON without the envelope, as benchmarks print theirs.
             others: files of this command alone, by their names in `console.FILES`.
         """
         if self.as_json:
-            console.show_json(facts())
+            console.show_json(facts(), bare=bare)
             return
-        lines()
+        if lines is not None:
+            lines()
         console.show_files(self.files() | others)
         if note is not None:
             console.note(note)

@@ -78,7 +78,7 @@ def build(
 
 @app.command()
 def check(
-    hierarchy: Annotated[Path, typer.Argument(help="A hierarchy file (CSV, ARX's format).")],
+    hierarchy: Annotated[Path, "argument", "A hierarchy file (CSV, ARX's format)."],
     reading: options.Reading,
     outputs: JsonOutputs,
     table: Annotated[Path | None, "Check that it covers a column of this table."] = None,

@@ -29,10 +29,7 @@ app = typer.Typer(
     """,
 )
 
-History = Annotated[
-    Path,
-    typer.Argument(metavar="HISTORY", help="The file that celosia publish --history writes."),
-]
+History = Annotated[Path, "argument HISTORY", "The file that celosia publish --history writes."]
 
 
 @app.command("list")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -57,7 +56,7 @@ def _show_studies() -> None:
 
 @app.command()
 def run(
-    name: Annotated[str, typer.Argument(help="A name that `celosia lab list` shows.")],
+    name: Annotated[str, "argument", "A name that `celosia lab list` shows."],
     outputs: FileOutputs,
     report: Annotated[
         Path | None, "Write a report, with figures where the study has some (.html or .pdf)."
@@ -98,11 +97,7 @@ def run(
         if report is not None:
             page = lab.document(study, findings, progress=progress)
             page.write(report, overwrite=outputs.overwrite)
-    if outputs.as_json:
-        # The bare object, without the envelope of other commands, as benchmarks print theirs.
-        typer.echo(json.dumps(findings.as_dict(), indent=2))
-    else:
-        _show(findings)
+    outputs.show(findings.as_dict, lambda: _show(findings), findings, bare=True)
     if not findings.is_reproduced:
         raise typer.Exit(1)
 
@@ -123,7 +118,6 @@ def _show(findings: Findings) -> None:
     reasons = Counter(str(row.not_run) for row in findings.rows if row.not_run)
     for reason, cells in reasons.items():
         console.note(say("cli.lab.not_compared", cells=cells, reason=reason))
-    console.show(str(findings), strong=True)
 
 
 def _matched(rows: Sequence[Row]) -> str:

@@ -17,7 +17,7 @@ from celosia.core.messages import Message, counted, say
 from celosia.queries.paths import audit_log_path, ledger_path, trace_paths
 
 if TYPE_CHECKING:
-    from celosia.accounting.ledger import LedgerView, Record
+    from celosia.accounting.ledger import Head, Incident, LedgerView, Record
     from celosia.accounting.ledger.terms import Terms
 
 app = typer.Typer(
@@ -46,12 +46,9 @@ app = typer.Typer(
 
 Location = Annotated[
     str,
-    typer.Argument(
-        metavar="POLICY|LEDGER",
-        help="A policy file, whose ledger lies beside it; or the ledger itself: its file, or "
-        "'$NAME', a variable that holds the address of a PostgreSQL database.",
-        show_default=False,
-    ),
+    "argument POLICY|LEDGER",
+    "A policy file, whose ledger lies beside it; or the ledger itself: its file, or "
+    "'$NAME', a variable that holds the address of a PostgreSQL database.",
 ]
 MOST_SHOWN = 100
 """Charges that are printed; --json has all of them."""
@@ -104,29 +101,30 @@ def show(
             }
         if tight is not None:
             facts["tight"] = {"epsilon": tight, "delta": delta}
-        if outputs.as_json:
-            console.show_json(facts)
-            return
-        _show_charges(charges)
-        if analyst is None and terms.analysts:
-            console.show_table(
-                say("cli.ledger.analysts"),
-                console.columns("name", "spent", "left"),
-                [
-                    [name, str(ledger.spent_by(name)), str(ledger.remaining_of(name))]
-                    for name in terms.analysts
-                ],
-            )
-    if tight is not None:
-        console.show(say("cli.ledger.tight_epsilon_holds_at", tight=tight, delta=delta))
-        console.note(say("cli.ledger.questions_fixed_beforehand_budget"))
-    console.show(say("cli.ledger.head", head=facts["head"]))
-    whose = (
-        terms.dataset
-        if analyst is None
-        else Message("cli.ledger.analyst_of", analyst=analyst, dataset=terms.dataset)
-    )
-    console.show(say("cli.ledger.spent_left", whose=whose, spent=spent, left=left), strong=True)
+        whose = (
+            terms.dataset
+            if analyst is None
+            else Message("cli.ledger.analyst_of", analyst=analyst, dataset=terms.dataset)
+        )
+
+        def lines() -> None:
+            _show_charges(charges)
+            if analyst is None and terms.analysts:
+                console.show_table(
+                    say("cli.ledger.analysts"),
+                    console.columns("name", "spent", "left"),
+                    [
+                        [name, str(ledger.spent_by(name)), str(ledger.remaining_of(name))]
+                        for name in terms.analysts
+                    ],
+                )
+            if tight is not None:
+                console.show(say("cli.ledger.tight_epsilon_holds_at", tight=tight, delta=delta))
+                console.note(say("cli.ledger.questions_fixed_beforehand_budget"))
+            _show_head(ledger.head)
+
+        last = say("cli.ledger.spent_left", whose=whose, spent=spent, left=left)
+        outputs.show(lambda: facts, lines, last)
 
 
 @app.command()
@@ -155,15 +153,12 @@ def verify(
     else:
         with open_ledger(place) as (ledger, _):
             head = ledger.verify(anchor=anchor)
-    if outputs.as_json:
-        console.show_json({"head": str(head), "entries": head.sequence + 1, "anchor": anchor})
-        return
-    if anchor is None:
-        console.note(say("cli.ledger.give_head_from_release"))
-    console.show(say("cli.ledger.head", head=head))
     held = "" if anchor is None else Message("cli.ledger.anchor_among")
-    console.show(
-        say("cli.ledger.sound_entries_each_as", sequence=head.sequence + 1, held=held), strong=True
+    outputs.show(
+        lambda: _head_facts(head) | {"anchor": anchor},
+        lambda: _show_head(head),
+        say("cli.ledger.sound_entries_each_as", sequence=head.sequence + 1, held=held),
+        note=say("cli.ledger.give_head_from_release") if anchor is None else None,
     )
 
 
@@ -186,12 +181,11 @@ def export(
         raise InputError("CEL-Q203", output_name=output.name)
     with open_ledger(place) as (ledger, _):
         head = ledger.export(output, overwrite=outputs.overwrite)
-    facts = {"head": str(head), "entries": head.sequence + 1, "output": str(output)}
-    if outputs.as_json:
-        console.show_json(facts)
-        return
-    console.show(say("cli.ledger.head", head=head))
-    console.show(say("cli.ledger.entries", sequence=head.sequence + 1, output=output), strong=True)
+    outputs.show(
+        lambda: _head_facts(head) | {"output": str(output)},
+        lambda: _show_head(head),
+        say("cli.ledger.entries", sequence=head.sequence + 1, output=output),
+    )
 
 
 @app.command()
@@ -212,26 +206,30 @@ def incidents(
     """
     with open_ledger(place) as (ledger, terms):
         found = ledger.incidents(analyst)
-    if outputs.as_json:
-        facts = {"dataset": terms.dataset, "analyst": analyst}
-        console.show_json(facts | {"incidents": [each.as_dict() for each in found]})
+    facts = {
+        "dataset": terms.dataset,
+        "analyst": analyst,
+        "incidents": [each.as_dict() for each in found],
+    }
+    last = f"{terms.dataset}: {counted(len(found), 'incident', 'incidents')}"
+    outputs.show(lambda: facts, lambda: _show_incidents(found), last)
+
+
+def _show_incidents(found: Sequence[Incident]) -> None:
+    if not found:
         return
-    if found:
-        console.note(say("cli.ledger.incidents_may_depend_rows"))
-        console.show_table(
-            say("cli.ledger.incidents"),
-            console.columns("at", "analyst", "entry", "kind"),
-            [[each.at, each.analyst, str(each.entry), each.kind] for each in found],
-            numbers=False,
-        )
-    console.show(f"{terms.dataset}: {counted(len(found), 'incident', 'incidents')}", strong=True)
+    console.note(say("cli.ledger.incidents_may_depend_rows"))
+    console.show_table(
+        say("cli.ledger.incidents"),
+        console.columns("at", "analyst", "entry", "kind"),
+        [[each.at, each.analyst, str(each.entry), each.kind] for each in found],
+        numbers=False,
+    )
 
 
 @app.command()
 def new(
-    policy: Annotated[
-        Path, typer.Argument(metavar="POLICY", help="The policy file.", show_default=False)
-    ],
+    policy: Annotated[Path, "argument POLICY", "The policy file."],
     outputs: JsonOutputs,
     ledger: options.LedgerPlace = None,
     after_loss: Annotated[
@@ -269,23 +267,24 @@ def new(
     with account() as begun:
         head, left = begun.head, begun.remaining
     charges, spent = known_charges(audit_log_path(policy))
-    if outputs.as_json:
-        facts = {"ledger": str(place), "head": str(head), "remaining": left.as_dict()}
-        console.show_json(facts | {"known": {"charges": charges, "epsilon": float(spent)}})
-        return
-    if charges:
-        console.note(say("cli.ledger.audit_log_knows_charge", charges=charges, spent=float(spent)))
-    console.show(say("cli.ledger.head", head=head))
-    console.show(
-        say("cli.ledger.new_ledger_left", name=declared.name, left=left, place=place), strong=True
+    known = {"charges": charges, "epsilon": float(spent)}
+    audit_note = say("cli.ledger.audit_log_knows_charge", charges=charges, spent=float(spent))
+    outputs.show(
+        lambda: {
+            "ledger": str(place),
+            "head": str(head),
+            "remaining": left.as_dict(),
+            "known": known,
+        },
+        lambda: _show_head(head),
+        say("cli.ledger.new_ledger_left", name=declared.name, left=left, place=place),
+        note=audit_note if charges else None,
     )
 
 
 @app.command()
 def convert(
-    policy: Annotated[
-        Path, typer.Argument(metavar="POLICY", help="The policy file.", show_default=False)
-    ],
+    policy: Annotated[Path, "argument POLICY", "The policy file."],
     outputs: JsonOutputs,
     ledger: options.LedgerPlace = None,
 ) -> None:
@@ -315,26 +314,36 @@ def convert(
         raise InputError("CEL-Q308", currency=new)
     with make_ledger_opener(declared, place, convert=True)() as converted:
         head, now, left = converted.head, converted.spent, converted.remaining
-    if outputs.as_json:
-        facts = {"ledger": str(place), "head": str(head), "from": old, "to": new}
-        before = {"spent_before": spent.as_dict()}
-        console.show_json(facts | before | {"spent": now.as_dict(), "remaining": left.as_dict()})
-        return
-    console.note(say("cli.ledger.convert_promise"))
-    console.show(say("cli.ledger.head", head=head))
-    lines = {"old": old, "new": new, "spent": spent, "now": now, "left": left}
-    console.show(say("cli.ledger.converted", name=declared.name, **lines), strong=True)
+    outputs.show(
+        lambda: {
+            "ledger": str(place),
+            "head": str(head),
+            "from": old,
+            "to": new,
+            "spent_before": spent.as_dict(),
+            "spent": now.as_dict(),
+            "remaining": left.as_dict(),
+        },
+        lambda: _show_head(head),
+        say(
+            "cli.ledger.converted",
+            name=declared.name,
+            old=old,
+            new=new,
+            spent=spent,
+            now=now,
+            left=left,
+        ),
+        note=say("cli.ledger.convert_promise"),
+    )
 
 
 @app.command()
 def declare(
     place: Annotated[
         str,
-        typer.Argument(
-            metavar="LEDGER",
-            help="The ledger: a file, or '$NAME', a variable with the address of a database.",
-            show_default=False,
-        ),
+        "argument LEDGER",
+        "The ledger: a file, or '$NAME', a variable with the address of a database.",
     ],
     outputs: JsonOutputs,
     epsilon: Annotated[
@@ -377,12 +386,17 @@ def declare(
     ) as budget:
         name, head, left = budget.ledger.terms.dataset, budget.ledger.head, budget.remaining
         neighbours = str(budget.allowance.neighbours)
-    if outputs.as_json:
-        facts = {"ledger": place, "dataset": name, "head": str(head), "remaining": left.as_dict()}
-        console.show_json(facts | {"neighbours": neighbours})
-        return
-    console.show(say("cli.ledger.head", head=head))
-    console.show(say("cli.ledger.declared", name=name, left=left, whom=neighbours), strong=True)
+    outputs.show(
+        lambda: {
+            "ledger": place,
+            "dataset": name,
+            "head": str(head),
+            "remaining": left.as_dict(),
+            "neighbours": neighbours,
+        },
+        lambda: _show_head(head),
+        say("cli.ledger.declared", name=name, left=left, whom=neighbours),
+    )
 
 
 @contextmanager
@@ -424,6 +438,14 @@ def _ledger_at(written: str) -> str:
 def _check_file(path: Path) -> None:
     if not path.is_file():
         raise _no_ledger()
+
+
+def _head_facts(head: Head) -> dict[str, Any]:
+    return {"head": str(head), "entries": head.sequence + 1}
+
+
+def _show_head(head: Head) -> None:
+    console.show(say("cli.ledger.head", head=head))
 
 
 def _no_ledger() -> InputError:

@@ -34,9 +34,7 @@ app = typer.Typer(
     """,
 )
 
-PolicyFile = Annotated[
-    Path, typer.Argument(metavar="POLICY", help="The policy file.", show_default=False)
-]
+PolicyFile = Annotated[Path, "argument POLICY", "The policy file."]
 Month = Annotated[str | None, "YYYY-MM", "One month, in universal time; all of them without it."]
 SHOWN = (0.01, 0.1, 0.5, 1.0, 2.0, 5.0)
 """Epsilons whose prices are printed."""

@@ -8,8 +8,6 @@ from math import isnan, nan
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from celosia.cli import console
 from celosia.cli.addresses import resolve_address
 from celosia.core.errors import InputError
@@ -25,10 +23,9 @@ if TYPE_CHECKING:
 
 Input = Annotated[
     str,
-    typer.Argument(
-        help="The table: CSV, Parquet, Arrow, JSON lines, Excel, SPSS, Stata, SAS or SQLite; or "
-        "the address of a database.",
-    ),
+    "argument",
+    "The table: CSV, Parquet, Arrow, JSON lines, Excel, SPSS, Stata, SAS or SQLite; or "
+    "the address of a database.",
 ]
 CuratorFigures = Annotated[
     bool,
@@ -116,33 +113,23 @@ AsJson = Annotated[bool, "--json", "Print the result as JSON."]
 Overwrite = Annotated[bool, "--overwrite", "Overwrite files that exist."]
 EngineTable = Annotated[
     str,
-    typer.Argument(
-        help="The table: CSV, Parquet, Arrow, JSON lines, Excel, SPSS, Stata, SAS or SQLite, or "
-        "the address of a database; with --engine Parquet (a file, a folder or a pattern) or a "
-        "table of the engine.",
-    ),
+    "argument",
+    "The table: CSV, Parquet, Arrow, JSON lines, Excel, SPSS, Stata, SAS or SQLite, or "
+    "the address of a database; with --engine Parquet (a file, a folder or a pattern) or a "
+    "table of the engine.",
 ]
 EngineOutput = Annotated[
     str | None,
     "--output -o PATH",
     "Output file; its suffix sets the format. With --engine a Parquet file or a table.",
 ]
-Engine = Annotated[
-    str | None,
-    typer.Option(help="Run on an engine: duckdb, postgres or spark.", show_default=False),
-]
+Engine = Annotated[str | None, "Run on an engine: duckdb, postgres or spark."]
 Url = Annotated[
     str | None,
-    typer.Option(
-        help="Address of the engine: a DuckDB file, postgresql://..., local[4], spark://..., or "
-        "$NAME, a variable that holds it.",
-        show_default=False,
-    ),
+    "Address of the engine: a DuckDB file, postgresql://..., local[4], spark://..., or "
+    "$NAME, a variable that holds it.",
 ]
-Certificate = Annotated[
-    Path | None,
-    typer.Option(help="Output file of the certificate.", show_default=False),
-]
+Certificate = Annotated[Path | None, "Output file of the certificate."]
 Delimiter = Annotated[str | None, "Field separator of a CSV file; detected by default."]
 Encoding = Annotated[str | None, "Encoding of a text file; detected by default."]
 Header = Annotated[

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from celosia.cli import console, options
-from celosia.cli.frame import FileOutputs, JsonOutputs, check_outputs, write_text
+from celosia.cli.frame import FileOutputs, JsonOutputs, PrivateReportOutputs, write_text
 from celosia.core.errors import InputError
 from celosia.core.messages import Message, say
 
@@ -38,9 +38,7 @@ app = typer.Typer(
     """,
 )
 
-PolicyFile = Annotated[
-    Path, typer.Argument(metavar="POLICY", help="The policy file (TOML).", show_default=False)
-]
+PolicyFile = Annotated[Path, "argument POLICY", "The policy file (TOML)."]
 SECONDS = 600.0
 """For each look at the database."""
 
@@ -78,27 +76,35 @@ def check(
         owners.note(declared, counts)
         raise
     private = [table.name for table in declared.tables if not table.public]
-    if outputs.as_json:
-        facts = {
+    advice = [each.message for each in undeclared_sizes(declared)]
+    found_owners = {"owners": [each.as_dict() for each in counts]} if connect else {}
+
+    def lines() -> None:
+        name, digest = declared.name, policy_hash(declared)
+        console.show(say("cli.policy.policy", name=name, policy_hash=digest))
+        console.show(say("cli.policy.protected", describe_unit=owners.describe_unit(declared)))
+        owners.show(declared, counts)
+        for each in advice:
+            console.note(each)
+
+    outputs.show(
+        lambda: {
             "policy": declared.name,
             "hash": policy_hash(declared),
             "tables": len(declared.tables),
             "private": private,
             "connected": connect,
-            **({"owners": [each.as_dict() for each in counts]} if connect else {}),
-            "advice": [each.message for each in undeclared_sizes(declared)],
-        }
-        console.show_json(facts)
-        return
-    console.show(say("cli.policy.policy", name=declared.name, policy_hash=policy_hash(declared)))
-    console.show(say("cli.policy.protected", describe_unit=owners.describe_unit(declared)))
-    owners.show(declared, counts)
-    for each in undeclared_sizes(declared):
-        console.note(each.message)
-    if not connect and declared.graph is not None and not declared.graph.endpoint:
-        console.note(say("cli.policy.compare_graph", policy=policy))
-    elif not connect:
-        console.note(say("cli.policy.compare_database_celosia_policy", policy=policy))
+            **found_owners,
+            "advice": advice,
+        },
+        lines,
+        _sound(declared, private, connect=connect),
+        note=None if connect else _how_to_connect(declared, policy),
+    )
+
+
+def _sound(declared: Policy, private: list[str], *, connect: bool) -> str:
+    """That the policy is sound: how much of it is private, and its budget."""
     key, count = "cli.policy.sound", len(declared.tables)
     if declared.graph is not None:  # and not the tables that are made of several
         key, count = "cli.policy.sound_graph", len(declared.graph.predicates)
@@ -107,15 +113,18 @@ def check(
         "cli.policy.sound": "cli.policy.sound_connected",
         "cli.policy.sound_graph": "cli.policy.sound_graph_opened",
     }
-    console.show(
-        say(
-            connected[key] if connect else key,
-            count=count,
-            private=len(private),
-            budget=_amount(declared.budget),
-        ),
-        strong=True,
+    return say(
+        connected[key] if connect else key,
+        count=count,
+        private=len(private),
+        budget=_amount(declared.budget),
     )
+
+
+def _how_to_connect(declared: Policy, path: Path) -> str:
+    if declared.graph is not None and not declared.graph.endpoint:
+        return say("cli.policy.compare_graph", policy=path)
+    return say("cli.policy.compare_database_celosia_policy", policy=path)
 
 
 @app.command()
@@ -131,15 +140,22 @@ def show(
 
     `celosia policy show policy.toml --json`
     """
-    from celosia.accounting.amounts import format_amount
-    from celosia.cli import owners
     from celosia.queries.policy import policy_facts, policy_hash
 
     with console.noted_warnings(of_policy=True):
         declared = _load(policy)
-    if outputs.as_json:
-        console.show_json(policy_facts(declared) | {"hash": policy_hash(declared)})
-        return
+    outputs.show(
+        lambda: policy_facts(declared) | {"hash": policy_hash(declared)},
+        lambda: _show_policy(declared),
+        say("cli.policy.budget", name=declared.name, amount=_amount(declared.budget)),
+    )
+
+
+def _show_policy(declared: Policy) -> None:
+    from celosia.accounting.amounts import format_amount
+    from celosia.cli import owners
+    from celosia.queries.policy import policy_hash
+
     if declared.graph is not None:
         _show_graph(declared, declared.graph)
     for table in declared.tables if declared.graph is None else ():
@@ -200,21 +216,15 @@ def show(
         )
     )
     console.show(say("cli.policy.hash", policy_hash=policy_hash(declared)))
-    console.show(
-        say("cli.policy.budget", name=declared.name, amount=_amount(declared.budget)), strong=True
-    )
 
 
 @app.command()
 def draft(
     sources: Annotated[
         list[str],
-        typer.Argument(
-            metavar="DATABASE...",
-            help="A DuckDB file, or CSV and Parquet files, or the store of a graph, or '$NAME', a "
-            "variable that holds the address of a PostgreSQL server.",
-            show_default=False,
-        ),
+        "argument DATABASE...",
+        "A DuckDB file, or CSV and Parquet files, or the store of a graph, or '$NAME', a "
+        "variable that holds the address of a PostgreSQL server.",
     ],
     outputs: FileOutputs,
     name: Annotated[str, "The name of the data set."] = "my-data",
@@ -255,16 +265,18 @@ def draft(
         remark = say("cli.policy.fill_unit_budget_bounds", output=output)
     if output is not None:
         write_text(output, text, outputs.overwrite)
-    if outputs.as_json:
-        facts = {"tables": columns, "output": None if output is None else str(output)}
-        console.show_json(facts | {"text": text})
-        return
-    if output is None:
-        for line in text.splitlines():
+
+    def lines() -> None:
+        for line in text.splitlines() if output is None else ():
             console.show(line)
-        return
-    console.note(remark)
-    console.show(say("cli.policy.draft_to_be_filled", content=content, output=output), strong=True)
+
+    written = output is not None
+    outputs.show(
+        lambda: {"tables": columns, "output": str(output) if written else None, "text": text},
+        lines,
+        say("cli.policy.draft_to_be_filled", content=content, output=output) if written else None,
+        note=remark if written else None,
+    )
 
 
 @app.command()
@@ -306,7 +318,7 @@ def dummy(
     write_text(beside, text, outputs.overwrite)
     outputs.show(
         lambda: {"output": str(output), "policy": str(beside), "rows": rows},
-        lambda: None,
+        None,
         say("cli.policy.dummy", count=len(declared.tables), policy=beside),
         table=output,
     )
@@ -316,24 +328,14 @@ def dummy(
 def simulate(
     policy: PolicyFile,
     folder: Annotated[
-        Path,
-        typer.Argument(
-            metavar="FOLDER",
-            help="The folder of questions: .sql, .rq or .sparql files.",
-            show_default=False,
-        ),
+        Path, "argument FOLDER", "The folder of questions: .sql, .rq or .sparql files."
     ],
+    outputs: PrivateReportOutputs,
     epsilon: Annotated[
-        list[float] | None,
-        typer.Option(
-            "--epsilon", "-e", metavar="NUMBER", help="The price of a question; may be repeated."
-        ),
+        list[float] | None, "--epsilon -e NUMBER", "The price of a question; may be repeated."
     ] = None,
     repeats: Annotated[int, typer.Option(min=1, help="Private answers to each question.")] = 100,
     seed: options.NoiseSeed = None,
-    report: options.PrivateReport = None,
-    overwrite: options.Overwrite = False,
-    as_json: options.AsJson = False,
 ) -> None:
     """Measure the errors of a folder of questions over many runs, by question and by shape.
 
@@ -347,17 +349,17 @@ def simulate(
     `celosia policy simulate policy.toml questions -e 0.1 -e 1 -e 10 --repeats 400 --json`
     """
     from celosia.cli.query import open_vault, read_question
-    from celosia.queries import comparison_report
+    from celosia.queries import comparison_report as results
     from celosia.queries.comparison import LEAST_REPEATS
     from celosia.queries.request import QueryRequest
     from celosia.queries.vault import Vault
 
-    check_outputs({"report": report}, inputs=(policy,), overwrite=overwrite)
+    outputs.check(inputs=(policy,))
     files = question_files(folder)
     found = []
     with (
         open_vault(str(policy), None, ledger=None, token_file=None, seed=seed) as vault,
-        console.progress_bar(quiet=as_json) as progress,
+        outputs.working(None) as progress,
     ):
         assert isinstance(vault, Vault)
         for file in files:
@@ -366,23 +368,23 @@ def simulate(
                 found.append(
                     vault.compare(request, runs=repeats, name=file.stem, progress=progress)
                 )
-    if report is not None:
-        comparison_report.document(found).write(report, overwrite=overwrite)
-    if as_json:
-        facts = {"simulation": True, "questions": [each.as_dict() for each in found]}
-        console.show_json(facts)
-        return
-    console.note(say("queries.comparison.simulation"))
-    results = comparison_report
-    for title, names, rows in (
-        ("queries.comparison.by_question", results.QUESTION_COLUMNS, results.question_rows(found)),
-        ("queries.comparison.by_shape", results.SHAPE_COLUMNS, results.shape_rows(found)),
-    ):
-        console.show_table(say(title), results.titles(names), rows)
-    if repeats < LEAST_REPEATS:
-        console.note(say("queries.comparison.few_runs", repeats=repeats, least=LEAST_REPEATS))
-    console.show_files({"report": report})
-    console.show(say("queries.comparison.never_for_analysts"), strong=True)
+    outputs.write_report(lambda: results.document(found))
+
+    def lines() -> None:
+        console.note(say("queries.comparison.simulation"))
+        for title, names, rows in (
+            ("by_question", results.QUESTION_COLUMNS, results.question_rows(found)),
+            ("by_shape", results.SHAPE_COLUMNS, results.shape_rows(found)),
+        ):
+            console.show_table(say(f"queries.comparison.{title}"), results.titles(names), rows)
+        if repeats < LEAST_REPEATS:
+            console.note(say("queries.comparison.few_runs", repeats=repeats, least=LEAST_REPEATS))
+
+    outputs.show(
+        lambda: {"simulation": True, "questions": [each.as_dict() for each in found]},
+        lines,
+        say("queries.comparison.never_for_analysts"),
+    )
 
 
 def question_files(folder: Path) -> list[Path]:

@@ -12,8 +12,6 @@ from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
-import typer
-
 from celosia.cli import console, options
 from celosia.cli.addresses import read_variable, resolve_address
 from celosia.cli.frame import AnswerOutputs, JsonOutputs
@@ -40,20 +38,11 @@ MOST_SHOWN = 100
 
 def query(
     outputs: AnswerOutputs,
-    policy: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="POLICY", help="The policy file; not with --server.", show_default=False
-        ),
-    ] = None,
+    policy: Annotated[str | None, "argument POLICY", "The policy file; not with --server."] = None,
     sql: Annotated[
         str | None,
-        typer.Argument(
-            metavar="QUERY",
-            help="One SELECT (SPARQL for a graph), or a file of it (.sql, .rq), or - for standard "
-            "input.",
-            show_default=False,
-        ),
+        "argument QUERY",
+        "One SELECT (SPARQL for a graph), or a file of it (.sql, .rq), or - for standard input.",
     ] = None,
     epsilon: Annotated[
         float | None, options.EPSILON, "The price of the whole question: 0.1 to 1."

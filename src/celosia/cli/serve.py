@@ -18,12 +18,7 @@ if TYPE_CHECKING:
     from celosia.queries.service import TokenStore
 
 Policies = Annotated[
-    list[str],
-    typer.Argument(
-        metavar="POLICY...",
-        help="The policy file; or several, each as FILE or NAME=FILE.",
-        show_default=False,
-    ),
+    list[str], "argument POLICY...", "The policy file; or several, each as FILE or NAME=FILE."
 ]
 TokensFile = Annotated[Path | None, "FILE", "The file of tokens; by default beside the policy."]
 
@@ -161,13 +156,14 @@ def create(
             draft.write_text(f"{made.text}\n", "ascii")
         output.chmod(0o600)
     facts = made.token.as_dict() if output is not None else made.as_dict()
-    if outputs.as_json:
-        console.show_json(facts | {"output": None if output is None else str(output)})
-        return
-    console.note(str(made.token))
-    if output is None:
-        console.note(say("cli.serve.hand_over_through_secure"))
-    console.show(made.text if output is None else say("cli.serve.token_file", path=output))
+
+    def lines() -> None:
+        console.note(str(made.token))
+        if output is None:
+            console.note(say("cli.serve.hand_over_through_secure"))
+        console.show(made.text if output is None else say("cli.serve.token_file", path=output))
+
+    outputs.show(lambda: facts | {"output": None if output is None else str(output)}, lines)
 
 
 @token.command("list")
@@ -187,28 +183,22 @@ def list_tokens(
         found = [each.as_dict() for each in store.tokens()]
     finally:
         store.close()
-    if outputs.as_json:
-        console.show_json({"tokens": found})
-        return
-    header = [
-        say("cli.column.token"),
-        say("cli.column.role"),
-        say("cli.column.holder"),
-        say("cli.column.made"),
-        say("cli.column.expires"),
-        say("cli.column.revoked"),
-    ]
     keys = ("id", "role", "name", "created", "expires", "revoked")
-    rows = [[str(each[key] or "") for key in keys] for each in found]
-    console.show_table(say("cli.serve.tokens"), header, rows, numbers=False)
+    outputs.show(
+        lambda: {"tokens": found},
+        lambda: console.show_table(
+            say("cli.serve.tokens"),
+            console.columns("token", "role", "holder", "made", "expires", "revoked"),
+            [[str(each[key] or "") for key in keys] for each in found],
+            numbers=False,
+        ),
+    )
 
 
 @token.command()
 def revoke(
     policy: PolicyFile,
-    name: Annotated[
-        str, typer.Argument(metavar="TOKEN", help="The name that `celosia token list` shows.")
-    ],
+    name: Annotated[str, "argument TOKEN", "The name that `celosia token list` shows."],
     outputs: JsonOutputs,
     tokens: TokensFile = None,
 ) -> None:
@@ -223,10 +213,7 @@ def revoke(
         ended = store.revoke(name)
     finally:
         store.close()
-    if outputs.as_json:
-        console.show_json(ended.as_dict())
-    else:
-        console.show(str(ended), strong=True)
+    outputs.show(ended.as_dict, last=ended)
 
 
 def _tokens_file(policy: Path, tokens: Path | None) -> Path:

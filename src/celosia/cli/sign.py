@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from celosia.cli import console
 from celosia.cli.frame import JsonOutputs
 from celosia.core.messages import say
@@ -15,7 +13,7 @@ from celosia.core.messages import say
 def sign(
     outputs: JsonOutputs,
     data: Annotated[
-        Path | None, typer.Argument(help="A released file, with its certificate beside it.")
+        Path | None, "argument", "A released file, with its certificate beside it."
     ] = None,
     key: Annotated[Path, "--key FILE", "The private key of the house (PEM)."] = Path("house.key"),
     new_key: Annotated[bool, "--new-key", "Make the key first, and its public half beside it."] = (

@@ -38,27 +38,16 @@ app = typer.Typer(
 KINDS = ("hyperloglog", "theta", "count-min")
 OPERATIONS = ("union", "intersection", "difference")
 Files = Annotated[
-    list[Path],
-    typer.Argument(
-        metavar="SKETCHES...",
-        help="Files of sketches, of Celosía or of DataSketches.",
-        show_default=False,
-    ),
+    list[Path], "argument SKETCHES...", "Files of sketches, of Celosía or of DataSketches."
 ]
-Output = Annotated[
-    Path, typer.Option("--output", "-o", help="The file of the sketch.", show_default=False)
-]
+Output = Annotated[Path, "--output -o", "The file of the sketch."]
 Seed = Annotated[int, "The seed of the hash functions of DataSketches."]
 
 
 def build(
     outputs: FileOutputs,
-    table: Annotated[
-        Path, typer.Argument(metavar="TABLE", help="The table (CSV, Parquet).", show_default=False)
-    ],
-    column: Annotated[
-        str, typer.Option("--column", "-c", help="The column to summarise.", show_default=False)
-    ],
+    table: Annotated[Path, "argument TABLE", "The table (CSV, Parquet)."],
+    column: Annotated[str, "--column -c", "The column to summarise."],
     output: Output,
     kind: Annotated[
         str, "hyperloglog and theta count different values; count-min counts each value."
@@ -201,7 +190,7 @@ def _save(made: Sketch, output: Path, outputs: FileOutputs) -> None:
         draft.write_bytes(write_datasketches(made) if theirs else made.to_bytes())
     outputs.show(
         lambda: made.as_dict() | {"output": str(output), "datasketches": theirs},
-        lambda: None,
+        None,
         f"{output}: {made}",
         note=say("cli.sketch.protects_nothing"),
     )

@@ -8,8 +8,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated
 
-import typer
-
 from celosia.cli import console, options
 from celosia.cli.frame import JsonOutputs
 from celosia.core.errors import InputError
@@ -23,9 +21,7 @@ PIPE = "-"
 
 def stream(
     outputs: JsonOutputs,
-    table: Annotated[
-        str, typer.Argument(metavar="TABLE", help="A CSV file with a header, or - for a pipe.")
-    ],
+    table: Annotated[str, "argument TABLE", "A CSV file with a header, or - for a pipe."],
     recipe: Annotated[
         Path, "--recipe -r", "The recipe: roles, and steps that mask a row by itself (TOML)."
     ],

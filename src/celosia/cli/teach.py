@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from celosia.cli import console, options
 from celosia.cli.frame import JsonOutputs
 from celosia.core.errors import InputError
@@ -21,7 +19,7 @@ SHOWN = 40
 
 
 def teach(
-    algorithm: Annotated[str, typer.Argument(help=f"One of {', '.join(ALGORITHMS)}.")],
+    algorithm: Annotated[str, "argument", f"One of {', '.join(ALGORITHMS)}."],
     table: options.Input,
     schema: options.SchemaOptions,
     reading: options.Reading,

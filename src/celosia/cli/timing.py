@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from time import monotonic
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,6 +13,9 @@ from celosia.cli.frame import JsonOutputs
 from celosia.core.errors import PrivacyError
 from celosia.core.messages import say
 from celosia.core.progress import Progress, Step
+
+if TYPE_CHECKING:
+    from celosia.queries.timing_audit import Finding
 
 EVERY = 60.0
 """Seconds between two lines about the time left."""
@@ -90,7 +93,7 @@ def timing(
 
     `celosia audit timing --only "chain 5" --only division --json`
     """
-    from celosia.queries.service.limits import cores
+    from celosia.core.kernels import cores
     from celosia.queries.timing_audit import REFUSED_RUNS, attacks_named, audit_timing
 
     wanted = attacks_named(only)
@@ -103,38 +106,9 @@ def timing(
             at_once=at_once,
             progress=TimeLeft(progress),
         )
-    if not outputs.as_json:
-        console.show_table(
-            say("cli.timing.which_database_has_answered"),
-            console.columns(
-                "door",
-                "attack",
-                "status",
-                "runs",
-                "right",
-                "tried",
-                "seconds_without",
-                "seconds_with",
-                "deadline",
-                "late",
-            ),
-            [
-                [
-                    each.door,
-                    each.attack,
-                    each.status,
-                    str(each.runs),
-                    str(each.right),
-                    str(each.tried),
-                    *(console.number(seconds, ".3f") for seconds in each.seconds),
-                    say("cli.word.refused")
-                    if each.deadline is None
-                    else console.number(each.deadline, "g"),
-                    str(each.late),
-                ]
-                for each in found.findings
-            ],
-        )
+
+    def lines() -> None:
+        _show_findings(found.findings)
         console.show(
             say(
                 "cli.timing.answers_late_refused_questions",
@@ -143,16 +117,33 @@ def timing(
                 min=min(runs, REFUSED_RUNS),
             )
         )
+
     if not found.holds:
+        if not outputs.as_json:  # what was found is shown above the error
+            lines()
         raise PrivacyError("CEL-A293", **(found.as_dict() | {"number_telling": len(found.telling)}))
-    if outputs.as_json:
-        console.show_json(found.as_dict())
-    else:
-        console.show(
-            say(
-                "cli.timing.guesses_right_no_better",
-                accuracy=found.accuracy,
-                findings=sum(each.tried for each in found.findings),
-            ),
-            strong=True,
-        )
+    tried = sum(each.tried for each in found.findings)
+    outputs.show(
+        found.as_dict,
+        lines,
+        say("cli.timing.guesses_right_no_better", accuracy=found.accuracy, findings=tried),
+    )
+
+
+def _show_findings(findings: Sequence[Finding]) -> None:
+    console.show_table(
+        say("cli.timing.which_database_has_answered"),
+        console.columns(
+            *("door", "attack", "status", "runs", "right", "tried"),
+            *("seconds_without:.3f", "seconds_with:.3f", "deadline:g", "late"),
+        ),
+        [
+            [
+                *(each.door, each.attack, each.status, each.runs, each.right, each.tried),
+                *each.seconds,
+                say("cli.word.refused") if each.deadline is None else each.deadline,
+                each.late,
+            ]
+            for each in findings
+        ],
+    )

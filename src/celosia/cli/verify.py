@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from celosia.cli import console
 from celosia.cli.frame import JsonOutputs
 from celosia.core.messages import say
@@ -16,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def verify(
-    data: Annotated[Path, typer.Argument(help="A released file, with its certificate beside it.")],
+    data: Annotated[Path, "argument", "A released file, with its certificate beside it."],
     outputs: JsonOutputs,
     key: Annotated[
         Path | None, "--key FILE", "The public key of the house; without it any signer is shown."

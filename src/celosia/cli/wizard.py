@@ -8,8 +8,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from celosia.cli import console, options
 from celosia.cli.frame import check_outputs, show_warnings, write_text
 from celosia.core.errors import Cancelled, CelosiaError
@@ -30,9 +28,7 @@ Key = tuple[str, ...]
 
 
 def wizard(
-    table: Annotated[
-        str | None, typer.Argument(metavar="TABLE", help="The table.", show_default=False)
-    ] = None,
+    table: Annotated[str | None, "argument TABLE", "The table."] = None,
 ) -> None:
     """Publish a table by answering questions, and see the command of each answer.
 

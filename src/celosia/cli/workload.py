@@ -6,8 +6,6 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
 
-import typer
-
 from celosia.cli import console, options
 from celosia.cli.frame import FileOutputs
 from celosia.cli.query import open_vault, show_rows
@@ -21,13 +19,8 @@ if TYPE_CHECKING:
 
 
 def workload(
-    policy: Annotated[
-        str, typer.Argument(metavar="POLICY", help="The policy file.", show_default=False)
-    ],
-    dashboard: Annotated[
-        Path,
-        typer.Argument(metavar="DASHBOARD", help="The file of the questions.", show_default=False),
-    ],
+    policy: Annotated[str, "argument POLICY", "The policy file."],
+    dashboard: Annotated[Path, "argument DASHBOARD", "The file of the questions."],
     outputs: FileOutputs,
     epsilon: Annotated[
         float | None,

@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from celosia.cli import console, options
 from celosia.cli.assess.readers import read_people, read_released
 from celosia.cli.frame import ReportOutputs
@@ -23,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def attack(
-    table: Annotated[Path, typer.Argument(help="The table as it was released.")],
+    table: Annotated[Path, "argument", "The table as it was released."],
     schema: options.ReleasedSchemaOptions,
     reading: options.Reading,
     outputs: ReportOutputs,

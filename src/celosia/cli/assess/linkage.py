@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from celosia.cli import console, options
 from celosia.cli.assess.comparison_options import ComparisonOptions, show_models
 from celosia.cli.frame import PrivateReportOutputs
@@ -17,8 +15,8 @@ if TYPE_CHECKING:
 
 
 def linkage(
-    original: Annotated[Path, typer.Argument(help="The table before it was masked.")],
-    masked: Annotated[Path, typer.Argument(help="The table as it was masked.")],
+    original: Annotated[Path, "argument", "The table before it was masked."],
+    masked: Annotated[Path, "argument", "The table as it was masked."],
     compared: ComparisonOptions,
     reading: options.Reading,
     outputs: PrivateReportOutputs,

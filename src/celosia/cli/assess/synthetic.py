@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from celosia.cli import console, options
 from celosia.cli.assess.comparison_options import ComparisonOptions, show_models
 from celosia.cli.frame import PrivateReportOutputs
@@ -17,8 +15,8 @@ if TYPE_CHECKING:
 
 
 def synthetic(
-    original: Annotated[Path, typer.Argument(help="The original table.")],
-    made: Annotated[Path, typer.Argument(metavar="SYNTHETIC", help="The synthetic table.")],
+    original: Annotated[Path, "argument", "The original table."],
+    made: Annotated[Path, "argument SYNTHETIC", "The synthetic table."],
     compared: ComparisonOptions,
     reading: options.Reading,
     outputs: PrivateReportOutputs,

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from celosia.cli import console, options
 from celosia.cli.assess.readers import read_released
 from celosia.cli.frame import ReportOutputs
@@ -25,14 +23,13 @@ class UtilityOutputs(ReportOutputs):
     """The outputs of a command whose report shows values in plots."""
 
     report: Annotated[
-        Path | None,
-        "Write a report with plots (.html, .pdf); do not publish it: it shows values.",
+        Path | None, "Write a report with plots (.html, .pdf); do not publish it: it shows values."
     ] = None
 
 
 def utility(
-    original: Annotated[Path, typer.Argument(help="The table before it was released.")],
-    released: Annotated[Path, typer.Argument(help="The table as it was released.")],
+    original: Annotated[Path, "argument", "The table before it was released."],
+    released: Annotated[Path, "argument", "The table as it was released."],
     keys: options.KeyOptions,
     reading: options.Reading,
     outputs: UtilityOutputs,

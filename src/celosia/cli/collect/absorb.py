@@ -24,11 +24,8 @@ def absorb(
     outputs: JsonOutputs,
     places: Annotated[
         list[str],
-        typer.Argument(
-            metavar="FILES...",
-            help="Files of reports (.clr, .parquet, .arrow), or folders of them.",
-            show_default=False,
-        ),
+        "argument FILES...",
+        "Files of reports (.clr, .parquet, .arrow), or folders of them.",
     ],
     folder: Folder,
     source: Annotated[str, "A name for where the files come from, if there are several."] = "",
@@ -36,15 +33,8 @@ def absorb(
         int | None,
         typer.Option(min=1, help="The number of processes.", show_default=False),
     ] = None,
-    engine: Annotated[
-        str | None, typer.Option(help="Count on a cluster: spark.", show_default=False)
-    ] = None,
-    url: Annotated[
-        str | None,
-        typer.Option(
-            help="Of Spark: local[4], spark://host:7077, sc://host, $NAME.", show_default=False
-        ),
-    ] = None,
+    engine: Annotated[str | None, "Count on a cluster: spark."] = None,
+    url: Annotated[str | None, "Of Spark: local[4], spark://host:7077, sc://host, $NAME."] = None,
 ) -> None:
     """Count reports from files. What was counted before is not counted again.
 
@@ -81,7 +71,7 @@ def absorb(
             _show_refusals(found)
         total = collector.users
     last = say("cli.collect.all", found=found, total=total)
-    outputs.show(lambda: found.as_dict() | {"total": total}, lambda: None, last)
+    outputs.show(lambda: found.as_dict() | {"total": total}, None, last)
 
 
 def _gather(

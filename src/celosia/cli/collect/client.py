@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from celosia.cli.collect.shared import ProtocolFile
 from celosia.cli.frame import FileOutputs
 from celosia.core.errors import InputError
@@ -17,13 +15,7 @@ def client(
     protocol: ProtocolFile,
     outputs: FileOutputs,
     output: Annotated[
-        Path,
-        typer.Option(
-            "--output",
-            "-o",
-            help="The client: .py, .mjs or .js; .json for the parameters alone.",
-            show_default=False,
-        ),
+        Path, "--output -o", "The client: .py, .mjs or .js; .json for the parameters alone."
     ],
 ) -> None:
     """Write a client that devices run: one file without dependencies, with the public parameters.
@@ -59,16 +51,14 @@ def client(
             "fingerprint": declared.fingerprint.hex(),
             "bytes": size,
         },
-        lambda: None,
+        None,
         say("cli.collect.client_written", output=output, name=declared.method_name),
     )
 
 
 def conformance(
     outputs: FileOutputs,
-    output: Annotated[
-        Path, typer.Option("--output", "-o", help="The file (JSON).", show_default=False)
-    ],
+    output: Annotated[Path, "--output -o", "The file (JSON)."],
 ) -> None:
     """Write the conformance file, with which a client in any language is checked byte by byte.
 
@@ -87,6 +77,6 @@ def conformance(
     vectors = sum(len(each["vectors"]) for each in listed)
     outputs.show(
         lambda: {"output": str(output), "protocols": len(listed), "vectors": vectors},
-        lambda: None,
+        None,
         say("cli.collect.conformance_written", output=output, vectors=vectors),
     )

@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from celosia.cli import console
 from celosia.cli.collect.shared import Folder, ProtocolFile
 from celosia.cli.frame import FileOutputs
@@ -36,11 +34,7 @@ def estimate(
         bool, "--decode", "Only significant candidates; RAPPOR then takes long lists."
     ] = False,
     significance: Annotated[
-        float | None,
-        typer.Option(
-            help=f"The chance of a false discovery; {USUAL_SIGNIFICANCE} by default.",
-            show_default=False,
-        ),
+        float | None, f"The chance of a false discovery; {USUAL_SIGNIFICANCE} by default."
     ] = None,
     confidence: Annotated[float, "The confidence of the intervals."] = 0.95,
     numbers: Annotated[bool, "--numbers", "The candidates are whole numbers, not texts."] = False,

@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from celosia.cli import console
 from celosia.cli.collect.shared import Folder, ProtocolFile
 from celosia.cli.frame import JsonOutputs
@@ -19,11 +17,8 @@ def merge(
     outputs: JsonOutputs,
     shards: Annotated[
         list[Path],
-        typer.Argument(
-            metavar="SHARDS...",
-            help="Folders of other collectors, or states that servers have written.",
-            show_default=False,
-        ),
+        "argument SHARDS...",
+        "Folders of other collectors, or states that servers have written.",
     ],
     folder: Folder,
 ) -> None:
@@ -50,7 +45,7 @@ def merge(
                 console.show(f"{shard}: {receipt}")
         total = collector.users
     last = say("cli.collect.reports_all", total=total)
-    outputs.show(lambda: {"shards": merged, "total": total}, lambda: None, last)
+    outputs.show(lambda: {"shards": merged, "total": total}, None, last)
 
 
 def _bytes(path: Path) -> bytes:

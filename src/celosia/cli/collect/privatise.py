@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from celosia.cli.collect.shared import ProtocolFile
 from celosia.cli.frame import FileOutputs
 from celosia.core.errors import InputError
@@ -16,18 +14,9 @@ from celosia.core.messages import say
 def privatise(
     protocol: ProtocolFile,
     outputs: FileOutputs,
-    table: Annotated[
-        Path, typer.Argument(metavar="TABLE", help="Values, a row for each device (CSV, Parquet).")
-    ],
-    column: Annotated[
-        str, typer.Option("--column", "-c", help="The column with the values.", show_default=False)
-    ],
-    output: Annotated[
-        Path,
-        typer.Option(
-            "--output", "-o", help="Reports: .clr, .parquet or .arrow.", show_default=False
-        ),
-    ],
+    table: Annotated[Path, "argument TABLE", "Values, a row for each device (CSV, Parquet)."],
+    column: Annotated[str, "--column -c", "The column with the values."],
+    output: Annotated[Path, "--output -o", "Reports: .clr, .parquet or .arrow."],
     seed: Annotated[
         int | None, "For a simulation: anyone with the seed can remove the noise."
     ] = None,
@@ -62,7 +51,7 @@ def privatise(
     size = -(-declared.report_bits // 8)
     outputs.show(
         lambda: {"output": str(output), "reports": len(values), "report_bytes": size, "seed": seed},
-        lambda: None,
+        None,
         say(
             "cli.collect.reports_bytes_each", number_of_values=len(values), size=size, output=output
         ),

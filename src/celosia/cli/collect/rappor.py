@@ -5,17 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from celosia.cli.collect.estimate import show_estimates
 from celosia.cli.frame import FileOutputs
 
 
 def rappor(
     outputs: FileOutputs,
-    params: Annotated[Path, typer.Argument(metavar="PARAMS", help="The parameters (CSV).")],
-    counts: Annotated[Path, typer.Argument(metavar="COUNTS", help="The counts of bits (CSV).")],
-    candidates: Annotated[Path, typer.Argument(metavar="MAP", help="The map of candidates (CSV).")],
+    params: Annotated[Path, "argument PARAMS", "The parameters (CSV)."],
+    counts: Annotated[Path, "argument COUNTS", "The counts of bits (CSV)."],
+    candidates: Annotated[Path, "argument MAP", "The map of candidates (CSV)."],
     significance: Annotated[float, "The chance of a false discovery."] = 0.05,
     output: Annotated[Path | None, "--output -o", "Write all that was found to a CSV file."] = None,
 ) -> None:

@@ -32,41 +32,23 @@ class Role(StrEnum):
 
 
 TaskFile = Annotated[
-    Path,
-    typer.Argument(
-        metavar="TASK",
-        help="The task file (TOML) that devices and aggregators share.",
-        show_default=False,
-    ),
+    Path, "argument TASK", "The task file (TOML) that devices and aggregators share."
 ]
-Shares = Annotated[
-    Path, typer.Argument(metavar="SHARES", help="The shares of this aggregator (.clp).")
-]
-As = Annotated[Role, typer.Option("--as", help="Which aggregator this is.", show_default=False)]
+Shares = Annotated[Path, "argument SHARES", "The shares of this aggregator (.clp)."]
+As = Annotated[Role, "--as", "Which aggregator this is."]
 VerifyKey = Annotated[
-    Path,
-    typer.Option(
-        metavar="FILE",
-        help="A file with 64 hexadecimal digits that both aggregators have, and no device.",
-        show_default=False,
-    ),
+    Path, "FILE", "A file with 64 hexadecimal digits that both aggregators have, and no device."
 ]
-Output = Annotated[
-    Path, typer.Option("--output", "-o", help="What is written.", show_default=False)
-]
+Output = Annotated[Path, "--output -o", "What is written."]
 
 
 def share(
     task: TaskFile,
     outputs: FileOutputs,
-    table: Annotated[
-        Path, typer.Argument(metavar="TABLE", help="Values, a row for each device (CSV, Parquet).")
-    ],
-    column: Annotated[
-        str, typer.Option("--column", "-c", help="The column with the values.", show_default=False)
-    ],
-    leader: Annotated[Path, typer.Option(help="The shares for the leader.", show_default=False)],
-    helper: Annotated[Path, typer.Option(help="The shares for the helper.", show_default=False)],
+    table: Annotated[Path, "argument TABLE", "Values, a row for each device (CSV, Parquet)."],
+    column: Annotated[str, "--column -c", "The column with the values."],
+    leader: Annotated[Path, "The shares for the leader."],
+    helper: Annotated[Path, "The shares for the helper."],
 ) -> None:
     """Split values into shares for two aggregators, as devices would. Neither can read a value.
 
@@ -83,7 +65,7 @@ def share(
     count = write_shares(declared, reports, (leader, helper), overwrite=outputs.overwrite)
     outputs.show(
         lambda: {"reports": count, "leader": str(leader), "helper": str(helper)},
-        lambda: None,
+        None,
         say("collect.secure.shared", reports=count),
     )
 
@@ -114,7 +96,7 @@ def verify(
     write_file(output, told, overwrite=outputs.overwrite)
     outputs.show(
         lambda: {"reports": len(found), "output": str(output)},
-        lambda: None,
+        None,
         say("collect.secure.verified", reports=len(found)),
     )
 
@@ -125,9 +107,7 @@ def aggregate(
     shares: Shares,
     role: As,
     verify_key: VerifyKey,
-    other: Annotated[
-        Path, typer.Option(help="What the other aggregator has told.", show_default=False)
-    ],
+    other: Annotated[Path, "What the other aggregator has told."],
     output: Output,
 ) -> None:
     """Add up the shares of valid reports, with noise. Do it once for one set of reports.
@@ -152,7 +132,7 @@ def aggregate(
     write_file(output, share, overwrite=outputs.overwrite)
     outputs.show(
         lambda: {"reports": found.reports, "refused": found.refused, "output": str(output)},
-        lambda: None,
+        None,
         say("collect.secure.aggregated", reports=found.reports, refused=found.refused),
     )
 
@@ -160,14 +140,8 @@ def aggregate(
 def combine(
     task: TaskFile,
     outputs: JsonOutputs,
-    leader: Annotated[
-        str,
-        typer.Argument(metavar="LEADER", help="The sum of the leader, or the address of it."),
-    ],
-    helper: Annotated[
-        str,
-        typer.Argument(metavar="HELPER", help="The sum of the helper, or the address of it."),
-    ],
+    leader: Annotated[str, "argument LEADER", "The sum of the leader, or the address of it."],
+    helper: Annotated[str, "argument HELPER", "The sum of the helper, or the address of it."],
     token: Annotated[
         Path | None, "FILE", "Token file by which both aggregators know the collector."
     ] = None,
@@ -253,7 +227,7 @@ def upload(
     upload_shares(declared, role.value, data, to=to, token=token, seal_key=seal_to)
     outputs.show(
         lambda: {"reports": count, "role": role.value},
-        lambda: None,
+        None,
         say("collect.secure.uploaded", reports=count, role=role.value),
     )
 
@@ -262,7 +236,7 @@ def aggregator(
     task: TaskFile,
     role: As,
     verify_key: VerifyKey,
-    folder: Annotated[Path, typer.Option(help="The folder of the aggregator.", show_default=False)],
+    folder: Annotated[Path, "The folder of the aggregator."],
     peer_token: Annotated[Path, "FILE", "Token file by which the helper knows the leader."],
     collector_token: Annotated[Path, "FILE", "Token file of the collector, who alone gets sums."],
     endpoint: ListeningOptions,

@@ -18,9 +18,7 @@ def serve(
         Path | None, "FILE", "Token file of the curator; without it no estimates over HTTP."
     ] = None,
     partition: Annotated[
-        str,
-        "I/N",
-        "Which one of N collectors this is; the CRC-32 of an id decides.",
+        str, "I/N", "Which one of N collectors this is; the CRC-32 of an id decides."
     ] = "1/1",
 ) -> None:
     """Let devices send reports over HTTP. The identity of senders is neither stored nor logged.

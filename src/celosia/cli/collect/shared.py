@@ -16,17 +16,9 @@ if TYPE_CHECKING:
     from celosia.collect.collector.service import Listening
 
 ProtocolFile = Annotated[
-    Path,
-    typer.Argument(
-        metavar="PROTOCOL",
-        help="The protocol file (TOML) that devices and server share.",
-        show_default=False,
-    ),
+    Path, "argument PROTOCOL", "The protocol file (TOML) that devices and server share."
 ]
-Folder = Annotated[
-    Path,
-    typer.Option(help="The folder of the collector.", show_default=False),
-]
+Folder = Annotated[Path, "The folder of the collector."]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

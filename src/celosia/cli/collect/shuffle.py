@@ -22,7 +22,7 @@ Delta = Annotated[float, "The chance that the promise of shuffling fails."]
 
 def shuffle(
     protocol: ProtocolFile,
-    folder: Annotated[Path, typer.Option(help="The folder of the shuffler.", show_default=False)],
+    folder: Annotated[Path, "The folder of the shuffler."],
     to: Annotated[str, "URL", "The address of the collector, as https://collector.example."],
     endpoint: EndpointOptions,
     least: Annotated[int, typer.Option(min=2, help="The fewest reports that leave together.")] = (
@@ -78,11 +78,8 @@ def shuffle(
 def guarantee(
     protocol: Annotated[
         Path,
-        typer.Argument(
-            metavar="PROTOCOL",
-            help="The protocol file (TOML), or the file of a task of secure aggregation.",
-            show_default=False,
-        ),
+        "argument PROTOCOL",
+        "The protocol file (TOML), or the file of a task of secure aggregation.",
     ],
     outputs: JsonOutputs,
     reports: Annotated[

@@ -27,8 +27,7 @@ GENERATORS = ("exponential", "normal", "letters", "anglicisms")
 def simulate(
     outputs: ReportOutputs,
     table: Annotated[
-        Path | None,
-        typer.Argument(metavar="[TABLE]", help="Values, a row for each user: any table."),
+        Path | None, "argument [TABLE]", "Values, a row for each user: any table."
     ] = None,
     column: Annotated[str | None, "--column -c", "The column with the values."] = None,
     data: Annotated[

@@ -26,8 +26,7 @@ USUAL_USERS = 50_000
 def sweep(
     outputs: ReportOutputs,
     table: Annotated[
-        Path | None,
-        typer.Argument(metavar="[TABLE]", help="Values, a row for each user: any table."),
+        Path | None, "argument [TABLE]", "Values, a row for each user: any table."
     ] = None,
     column: Annotated[str | None, "--column -c", "The column with the values."] = None,
     data: Annotated[
@@ -45,9 +44,7 @@ def sweep(
         str | None, "--users -n LIST", "Numbers of users: 1000,10000 or 1000..1000000*10."
     ] = None,
     vary: Annotated[
-        list[str] | None,
-        "NAME=LIST",
-        "A parameter and its values: hashes=16,128,1024. Repeatable.",
+        list[str] | None, "NAME=LIST", "A parameter and its values: hashes=16,128,1024. Repeatable."
     ] = None,
     repeats: Annotated[int, typer.Option(min=1, help="Runs of each point.")] = 1,
     seed: Annotated[int | None, "Makes the sweep repeatable."] = None,

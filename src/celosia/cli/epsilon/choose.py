@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from celosia.cli import console
 from celosia.cli.epsilon import statistics
 from celosia.cli.epsilon.formatting import format_at_most, format_share
@@ -19,7 +17,7 @@ if TYPE_CHECKING:
 def choose(
     statistic_options: statistics.StatisticOptions,
     outputs: ReportOutputs,
-    statistic: Annotated[str, typer.Argument(help=f"One of {statistics.NAMES}.")] = "count",
+    statistic: Annotated[str, "argument", f"One of {statistics.NAMES}."] = "count",
     error: Annotated[float | None, "The largest acceptable error."] = None,
     confidence: statistics.Confidence = 0.95,
     prior: Annotated[float, "P", "Belief of an attacker before the answer."] = 0.5,

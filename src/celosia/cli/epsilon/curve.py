@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from celosia.cli import console
 from celosia.cli.epsilon import statistics
 from celosia.cli.epsilon.formatting import format_at_most, format_share
@@ -18,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def curve(
-    statistic: Annotated[str, typer.Argument(help=f"One of {statistics.NAMES}.")],
+    statistic: Annotated[str, "argument", f"One of {statistics.NAMES}."],
     statistic_options: statistics.StatisticOptions,
     outputs: FileOutputs,
     epsilon: Annotated[list[float] | None, "--epsilon -e EPSILON", "May be repeated."] = None,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from celosia.core.errors import InputError
 from celosia.core.messages import Message, did_you_mean
-from celosia.core.neighbours import Neighbours, Relation
+from celosia.core.neighbours import CHANGE_ONE, Neighbours, Relation
 
 if TYPE_CHECKING:
     from celosia.mechanisms.calibration import AnyMechanism
@@ -191,7 +191,7 @@ def statistic(name: str, options: StatisticOptions, *, delta: float) -> Statisti
     if idle:
         raise InputError("CEL-B081.option", idle=idle[0], name=name, names=NAMES)
     size = arguments.pop(kind.size, 1)
-    mechanism = _mechanism(kind, dict(arguments), size=size, delta=delta)
+    mechanism = _mechanism(kind, arguments, size=size, delta=delta)
     words = Message(kind.words, **asdict(options))
     return Statistic(name, words, Message(kind.unit), mechanism, size, options)
 
@@ -200,13 +200,15 @@ def _mechanism(
     kind: StatisticKind, arguments: dict[str, Any], *, size: int, delta: float
 ) -> AnyMechanism:
     from celosia import mechanisms
+    from celosia.core.methods import build
     from celosia.mechanisms.parameters import check_whole
 
     check_whole(size, name=f"--{kind.size}")
     if "neighbours" in arguments:
         arguments["neighbours"] = Neighbours(arguments["neighbours"])
     if kind.mechanism == "RandomisedResponse":
-        return mechanisms.RandomisedResponse.for_epsilon(1, **arguments)
+        relation = arguments.get("neighbours", CHANGE_ONE)
+        return mechanisms.RandomisedResponse.for_epsilon(1, neighbours=relation)
     if "bins" in arguments:
         bins = check_whole(arguments.pop("bins"), name="--bins", most=10**6)
         arguments["categories"] = tuple(range(bins))
@@ -214,5 +216,7 @@ def _mechanism(
         arguments["threshold"] = 0
     if kind.mechanism == "Gaussian":
         arguments["delta"] = delta
-    made: AnyMechanism = getattr(mechanisms, kind.mechanism)(epsilon=1, **arguments)
-    return made
+    known: dict[str, type[AnyMechanism]] = {
+        kind.mechanism: getattr(mechanisms, kind.mechanism),
+    }
+    return build(known, kind.mechanism, {"epsilon": 1} | arguments)

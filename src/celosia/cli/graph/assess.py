@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from celosia.cli import console
 from celosia.cli.frame import ReportOutputs
 from celosia.cli.graph import messages
@@ -22,8 +20,7 @@ if TYPE_CHECKING:
     from celosia.graphs.networks import NetworkChanges
 
 Release = Annotated[
-    Path,
-    typer.Argument(help="The published file: a plain, an uncertain or a generalised graph."),
+    Path, "argument", "The published file: a plain, an uncertain or a generalised graph."
 ]
 
 

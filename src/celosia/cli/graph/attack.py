@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from celosia.cli import console
 from celosia.cli.frame import ReportOutputs
 from celosia.cli.graph import messages
@@ -33,9 +31,8 @@ def attack(
     outputs: ReportOutputs,
     release: Annotated[
         Path | None,
-        typer.Argument(
-            help="The published file. Default: the original with numbers in place of names."
-        ),
+        "argument",
+        "The published file. Default: the original with numbers in place of names.",
     ] = None,
     attacks: Annotated[
         list[str] | None,

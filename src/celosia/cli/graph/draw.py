@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from celosia.cli.frame import FileOutputs
 from celosia.cli.graph import messages
 from celosia.cli.graph.input_options import GraphFile, KeyFile, Rules
@@ -22,9 +20,7 @@ def draw(
     graph: GraphFile,
     outputs: FileOutputs,
     output: Annotated[Path, "--output -o", "The drawing (SVG)."],
-    after: Annotated[
-        Path | None, typer.Argument(help="The published graph, drawn beside it.")
-    ] = None,
+    after: Annotated[Path | None, "argument", "The published graph, drawn beside it."] = None,
     key: KeyFile = None,
     names: Annotated[bool, "--names", "Write the names of up to 60 vertices."] = False,
     most: Annotated[int, "Number of vertices to draw: those with most edges."] = 500,
@@ -74,6 +70,4 @@ def draw(
     for each, path in readings:
         messages.note_ignored(each, path)
     outputs.write_text(output, lambda: made)
-    outputs.show(
-        lambda: {"drawing": str(output), "graph": summary}, lambda: None, f"{summary}: {output}"
-    )
+    outputs.show(lambda: {"drawing": str(output), "graph": summary}, None, f"{summary}: {output}")

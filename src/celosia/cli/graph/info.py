@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-from celosia.cli import console, options
+from celosia.cli import console
 from celosia.cli.frame import JsonOutputs
 from celosia.cli.graph import messages
 from celosia.cli.graph.input_options import GraphFile, Rules
-from celosia.core.messages import Message, say
+from celosia.core.messages import say
 
 if TYPE_CHECKING:
     from celosia.graphs import Graph, Network
@@ -74,7 +74,7 @@ def _by_degree(content: Graph | Network) -> GraphAttack:
     return attacks.degree(content, content)
 
 
-def methods(as_json: options.AsJson = False) -> None:
+def methods(outputs: JsonOutputs) -> None:
     """List the graph methods with their parameters.
 
     **Examples**
@@ -83,32 +83,14 @@ def methods(as_json: options.AsJson = False) -> None:
 
     `celosia graph methods --json`
     """
-    from celosia.core.methods import parameters
+    from celosia.cli.methods import show_methods
     from celosia.graphs.method import makes, takes
     from celosia.graphs.method import methods as known
     from celosia.graphs.networks.network import KINDS
 
-    listed = [
-        {
-            "method": name,
-            "summary": Message(f"methods.{name}.summary"),
-            "makes": makes(kind).__name__,
-            "takes": takes(kind),
-            "parameters": {each.name: each.default for each in parameters(kind)},
-            "needs": [each.name for each in parameters(kind) if each.is_required],
-        }
-        for name, kind in known().items()
-    ]
-    if as_json:
-        console.show_json(listed)
-        return
-    for each in listed:
-        console.show(str(each["method"]), strong=True)
-        console.show(f"  {each['summary']}")
-        written = [
-            name if name in each["needs"] else f"{name} ({value})"
-            for name, value in each["parameters"].items()  # type: ignore[attr-defined]
-        ]
-        shown = ", ".join(written) or Message("cli.word.none")
-        console.show(say("cli.graph.parameters", parameters=shown))
-        console.show(say("cli.graph.takes", kinds=[KINDS[one] for one in each["takes"]]))
+    show_methods(
+        outputs,
+        known(),
+        lambda kind: {"makes": makes(kind).__name__, "takes": takes(kind)},
+        lambda kind: say("cli.graph.takes", kinds=[KINDS[one] for one in takes(kind)]),
+    )

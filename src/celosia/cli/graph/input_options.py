@@ -7,8 +7,6 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
-import typer
-
 if TYPE_CHECKING:
     from celosia.core.progress import Progress
     from celosia.graphs.method import GraphMethod
@@ -16,10 +14,9 @@ if TYPE_CHECKING:
 
 GraphFile = Annotated[
     Path,
-    typer.Argument(
-        help="The graph: an edge list (.edges, .txt, .csv, .tsv), GraphML, GML, Pajek (.net), "
-        "JSON, METIS (.graph), MatrixMarket (.mtx), GEXF or KONECT (out.*); also packed (.gz)."
-    ),
+    "argument",
+    "The graph: an edge list (.edges, .txt, .csv, .tsv), GraphML, GML, Pajek (.net), "
+    "JSON, METIS (.graph), MatrixMarket (.mtx), GEXF or KONECT (out.*); also packed (.gz).",
 ]
 KeyFile = Annotated[Path | None, "--key", "The key file that `celosia graph publish --key` wrote."]
 

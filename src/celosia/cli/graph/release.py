@@ -5,8 +5,6 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from celosia.cli import options
 from celosia.cli.frame import AnswerOutputs
 from celosia.cli.graph import messages
@@ -57,7 +55,7 @@ _OPTIONS = {
 
 def release(
     rules: Rules,
-    statistic: Annotated[Statistic, typer.Argument(help="Statistic to release.")],
+    statistic: Annotated[Statistic, "argument", "Statistic to release."],
     graph: GraphFile,
     epsilon: options.Epsilon,
     outputs: AnswerOutputs,

@@ -16,7 +16,7 @@ from celosia.core.messages import Message, say
 
 def sample(
     release: Annotated[
-        Path, typer.Argument(help="The uncertain graph (.csv) or the generalised graph (.json).")
+        Path, "argument", "The uncertain graph (.csv) or the generalised graph (.json)."
     ],
     outputs: FileOutputs,
     output: Annotated[

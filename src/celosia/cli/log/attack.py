@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from celosia.cli import console
 from celosia.cli.frame import ReportOutputs
 from celosia.cli.log.input_options import LogFile, LogInput, SetInput
@@ -27,27 +25,20 @@ def attack(
     sets: SetInput,
     outputs: ReportOutputs,
     release: Annotated[
-        Path | None,
-        typer.Argument(help="The published file. Default: the original, persons as pseudonyms."),
+        Path | None, "argument", "The published file. Default: the original, persons as pseudonyms."
     ] = None,
     methods: Annotated[
         list[str] | None,
-        typer.Option(
-            "--method",
-            metavar="NAME[:KEY=VALUE,...]",
-            help="Instead of a release: apply this method first; repeat it for more.",
-        ),
+        "--method NAME[:KEY=VALUE,...]",
+        "Instead of a release: apply this method first; repeat it for more.",
     ] = None,
     attacks: Annotated[
         list[str] | None,
-        typer.Option(
-            "--attack",
-            metavar="NAME[:KEY=VALUE,...]",
-            help="known-items, rare-queries, session-linking or hash-columns; with --sets, "
-            "known-items or association; repeat it for more.",
-        ),
+        "--attack NAME[:KEY=VALUE,...]",
+        "known-items, rare-queries, session-linking or hash-columns; with --sets, "
+        "known-items or association; repeat it for more.",
     ] = None,
-    seed: Annotated[int | None, typer.Option(help="Seed of what the attacker knows.")] = None,
+    seed: Annotated[int | None, "Seed of what the attacker knows."] = None,
 ) -> None:
     """Attack a published log, or published sets, with what an attacker may know of the original.
 
@@ -180,11 +171,11 @@ def _show(found: list[LogAttack]) -> None:
 
 def assess(
     original: LogFile,
-    release: Annotated[Path, typer.Argument(help="The published file.")],
+    release: Annotated[Path, "argument", "The published file."],
     given: LogInput,
     sets: SetInput,
     outputs: ReportOutputs,
-    seed: Annotated[int | None, typer.Option(help="Seed of what the attacker knows.")] = None,
+    seed: Annotated[int | None, "Seed of what the attacker knows."] = None,
 ) -> None:
     """Compare a published log, or published sets, with the original: what use and risk are left.
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from celosia.cli import console, options
+from celosia.cli import console
 from celosia.cli.frame import FileOutputs, JsonOutputs
 from celosia.cli.log.input_options import LogFile, LogInput
-from celosia.core.messages import Message, say
+from celosia.core.messages import say
 
 if TYPE_CHECKING:
     from celosia.logs.summary import LogSummary
@@ -19,9 +17,7 @@ if TYPE_CHECKING:
 def init(
     log: LogFile,
     outputs: FileOutputs,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="File for the draft (TOML).")
-    ] = None,
+    output: Annotated[Path | None, "--output -o", "File for the draft (TOML)."] = None,
 ) -> None:
     """Write a draft of the declaration of a log, from the names of its columns.
 
@@ -49,7 +45,7 @@ def info(
     log: LogFile,
     given: LogInput,
     outputs: JsonOutputs,
-    seed: Annotated[int | None, typer.Option(help="Seed for the items an attacker knows.")] = None,
+    seed: Annotated[int | None, "Seed for the items an attacker knows."] = None,
 ) -> None:
     """Describe a log in counts: persons, queries, and how many persons a few queries single out.
 
@@ -82,7 +78,7 @@ def _show_summary(found: LogSummary) -> None:
         console.show(str(attack))
 
 
-def methods(as_json: options.AsJson = False) -> None:
+def methods(outputs: JsonOutputs) -> None:
     """List the methods for logs and for sets with their parameters.
 
     **Examples**
@@ -91,32 +87,9 @@ def methods(as_json: options.AsJson = False) -> None:
 
     `celosia log methods --json`
     """
-    from celosia.core.methods import parameters
+    from celosia.cli.methods import show_methods
     from celosia.logs.registry import methods as known
     from celosia.logs.registry import set_methods
 
-    sets = set(set_methods())
-    listed: list[dict[str, Any]] = [
-        {
-            "method": name,
-            "summary": Message(f"methods.{name}.summary"),
-            "data": "sets" if name in sets else "records",
-            "parameters": {each.name: each.default for each in parameters(kind)},
-            "needs": [each.name for each in parameters(kind) if each.is_required],
-        }
-        for name, kind in known().items()
-    ]
-    if as_json:
-        from celosia.core.methods import plain
-
-        console.show_json([{**each, "parameters": plain(each["parameters"])} for each in listed])
-        return
-    for each in listed:
-        console.show(str(each["method"]), strong=True)
-        console.show(f"  {each['summary']}")
-        written = [
-            name if name in each["needs"] else f"{name} ({value})"
-            for name, value in each["parameters"].items()
-        ]
-        shown = ", ".join(written) or Message("cli.word.none")
-        console.show(say("cli.graph.parameters", parameters=shown))
+    sets = set(set_methods().values())
+    show_methods(outputs, known(), lambda kind: {"data": "sets" if kind in sets else "records"})

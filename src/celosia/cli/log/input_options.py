@@ -6,8 +6,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-import typer
-
 from celosia.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -16,10 +14,9 @@ if TYPE_CHECKING:
 
 LogFile = Annotated[
     Path,
-    typer.Argument(
-        help="The log: a table (.csv, .parquet ...), JSON lines, an access log (common or combined "
-        "format), or basket lines; also packed (.gz)."
-    ),
+    "argument",
+    "The log: a table (.csv, .parquet ...), JSON lines, an access log (common or combined "
+    "format), or basket lines; also packed (.gz).",
 ]
 
 
@@ -27,17 +24,12 @@ LogFile = Annotated[
 class LogInput:
     """How a log is read."""
 
-    declare: Annotated[
-        Path | None,
-        typer.Option(help="What the columns are (TOML); an access log needs none."),
-    ] = None
+    declare: Annotated[Path | None, "What the columns are (TOML); an access log needs none."] = None
 
     damaged: Annotated[
         Literal["refuse", "drop"] | None,
-        typer.Option(
-            help="Whether a log is refused that has broken bytes, records without a person or a "
-            "query, or addresses that cannot be read. Default: as declared, else refuse."
-        ),
+        "Whether a log is refused that has broken bytes, records without a person or a "
+        "query, or addresses that cannot be read. Default: as declared, else refuse.",
     ] = None
 
     def declaration(self, path: Path) -> LogDeclaration:
@@ -71,15 +63,9 @@ class LogInput:
 class SetInput:
     """Whether sets are meant, and what is known of their items."""
 
-    sets: Annotated[
-        bool, typer.Option("--sets", help="The set of items of each person, or baskets.")
-    ] = False
-    hierarchy: Annotated[
-        Path | None, typer.Option(help="With --sets: the hierarchy of the items (CSV).")
-    ] = None
-    sensitive: Annotated[
-        Path | None, typer.Option(help="With --sets: file with one sensitive item a line.")
-    ] = None
+    sets: Annotated[bool, "--sets", "The set of items of each person, or baskets."] = False
+    hierarchy: Annotated[Path | None, "With --sets: the hierarchy of the items (CSV)."] = None
+    sensitive: Annotated[Path | None, "With --sets: file with one sensitive item a line."] = None
 
     def check(self) -> None:
         """Refuse, before any work, what sets alone have."""

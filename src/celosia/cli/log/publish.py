@@ -41,11 +41,8 @@ def publish(
     outputs: LogOutputs,
     min_people: Annotated[
         int | None,
-        typer.Option(
-            "--min-people",
-            metavar="K",
-            help="Publish a query only if at least K different persons asked it.",
-        ),
+        "--min-people K",
+        "Publish a query only if at least K different persons asked it.",
     ] = None,
     km: Annotated[
         tuple[int, int] | None,
@@ -58,22 +55,17 @@ def publish(
     ] = None,
     methods: Annotated[
         list[str] | None,
-        typer.Option(
-            "--method",
-            metavar="NAME[:KEY=VALUE,...]",
-            help="Method with its parameters (list: celosia log methods); repeat it for more.",
-        ),
+        "--method NAME[:KEY=VALUE,...]",
+        "Method with its parameters (list: celosia log methods); repeat it for more.",
     ] = None,
     no_assess: Annotated[
-        bool, typer.Option("--no-assess", help="Do not check, attack or measure the release.")
+        bool, "--no-assess", "Do not check, attack or measure the release."
     ] = False,
     stream: Annotated[
         bool,
-        typer.Option(
-            "--stream",
-            help="From file to file, block by block: for logs larger than memory. Fields and "
-            "--min-people only; no attack is run.",
-        ),
+        "--stream",
+        "From file to file, block by block: for logs larger than memory. Fields and "
+        "--min-people only; no attack is run.",
     ] = False,
     seed: options.Seed = None,
 ) -> None:

@@ -6,8 +6,6 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from celosia.cli import console, options
 from celosia.cli.frame import AnswerOutputs, JsonOutputs
 from celosia.cli.log.input_options import LogInput
@@ -47,45 +45,32 @@ class Statistic(StrEnum):
 MOST_SETS = 50
 """Sets of items that are released where no number is given."""
 
-Delta = Annotated[
-    float, typer.Option(help="Chance that the promise fails; far below one in the persons.")
-]
+Delta = Annotated[float, "Chance that the promise fails; far below one in the persons."]
 
 
 def release(
-    statistic: Annotated[Statistic, typer.Argument(help="What to release: keys or itemsets.")],
-    log: Annotated[Path, typer.Argument(help="The log, as for celosia log publish.")],
+    statistic: Annotated[Statistic, "argument", "What to release: keys or itemsets."],
+    log: Annotated[Path, "argument", "The log, as for celosia log publish."],
     given: LogInput,
     outputs: AnswerOutputs,
     payment: Payment,
     epsilon: options.Epsilon,
     delta: Delta,
     per_person: Annotated[
-        int,
-        typer.Option(help="Distinct keys of a person that count; do not choose it from the data."),
+        int, "Distinct keys of a person that count; do not choose it from the data."
     ] = 1,
     of: Annotated[
-        Of, typer.Option(help="What is named: queries, clicks, both together, or pairs of items.")
+        Of, "What is named: queries, clicks, both together, or pairs of items."
     ] = Of.QUERIES,
     method: Annotated[
         KeyMethod,
-        typer.Option(
-            help="laplace (with counts), optimal (names only), gaussian (many keys), sips (many "
-            "keys in rounds, names only)."
-        ),
+        "laplace (with counts), optimal (names only), gaussian (many keys), sips (many "
+        "keys in rounds, names only).",
     ] = KeyMethod.AUTO,
-    top: Annotated[
-        int | None, typer.Option(help="Release so many keys at most, the most frequent ones.")
-    ] = None,
-    items: Annotated[
-        int, typer.Option(help="Of itemsets: how many items sets are made of, at most.")
-    ] = 12,
-    sets: Annotated[
-        bool, typer.Option("--sets", help="The file has baskets; each is one person's.")
-    ] = False,
-    confidence: Annotated[
-        float, typer.Option(help="Probability that an interval holds the exact count.")
-    ] = 0.95,
+    top: Annotated[int | None, "Release so many keys at most, the most frequent ones."] = None,
+    items: Annotated[int, "Of itemsets: how many items sets are made of, at most."] = 12,
+    sets: Annotated[bool, "--sets", "The file has baskets; each is one person's."] = False,
+    confidence: Annotated[float, "Probability that an interval holds the exact count."] = 0.95,
     seed: options.Seed = None,
 ) -> None:
     """Release the frequent queries, clicks, pairs or sets of items with differential privacy.
@@ -150,15 +135,14 @@ def _note_delta(persons: int, delta: float) -> None:
 
 def plan(
     outputs: JsonOutputs,
-    people: Annotated[int, typer.Option(help="Persons of the simulated log.")],
+    people: Annotated[int, "Persons of the simulated log."],
     epsilon: options.Epsilon,
     delta: Delta,
     per_person: Annotated[
-        list[int] | None,
-        typer.Option(help="Keys of a person that count; repeat it to compare. Default: 1 to 50."),
+        list[int] | None, "Keys of a person that count; repeat it to compare. Default: 1 to 50."
     ] = None,
-    runs: Annotated[int, typer.Option(help="Runs that are averaged.")] = 5,
-    seed: Annotated[int, typer.Option(help="Seed of the simulation.")] = 1,
+    runs: Annotated[int, "Runs that are averaged."] = 5,
+    seed: Annotated[int, "Seed of the simulation."] = 1,
 ) -> None:
     """Show how many keys each mechanism would name, on a simulated log of a declared size.
 

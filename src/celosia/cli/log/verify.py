@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from celosia.cli.frame import JsonOutputs
 from celosia.cli.log.input_options import LogInput, read_items
 from celosia.core.errors import InputError, PrivacyError
@@ -17,20 +15,15 @@ if TYPE_CHECKING:
 
 
 def verify(
-    release: Annotated[Path, typer.Argument(help="The published file.")],
-    method: Annotated[
-        str,
-        typer.Option(
-            "--method", metavar="NAME[:KEY=VALUE,...]", help="The method that made the promise."
-        ),
-    ],
+    release: Annotated[Path, "argument", "The published file."],
+    method: Annotated[str, "--method NAME[:KEY=VALUE,...]", "The method that made the promise."],
     given: LogInput,
     outputs: JsonOutputs,
     original: Annotated[
-        Path | None, typer.Option(help="The original log, for user-threshold: who asked what.")
+        Path | None, "The original log, for user-threshold: who asked what."
     ] = None,
     sensitive: Annotated[
-        Path | None, typer.Option(help="File with one sensitive item a line, where the method has.")
+        Path | None, "File with one sensitive item a line, where the method has."
     ] = None,
 ) -> None:
     """Count in the published file whether it keeps its promise.
@@ -66,7 +59,7 @@ def verify(
         raise PrivacyError("CEL-U047", path=str(release), method=method, count=found)
     outputs.show(
         lambda: {"method": promised.as_dict(), "violations": found},
-        lambda: None,
+        None,
         say("cli.log.verified", method=method),
     )
 

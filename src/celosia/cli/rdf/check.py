@@ -43,15 +43,16 @@ def check(
     ):
         found = check_graph(store, declared, progress=progress)
     wrong = [each for each in found if each.is_error]
-    if outputs.as_json and not wrong:
-        console.show_json({"complies": True, "violations": [each.as_dict() for each in found]})
-        return
-    if not outputs.as_json:
-        _show(found)
     if wrong:
+        if not outputs.as_json:  # what was found is shown above the error
+            _show(found)
         raise _broken(declared, wrong, found)
     notes = f"; {counted(len(found), 'note', 'notes')}" if found else ""
-    console.show(say("cli.rdf.graph_as_declared", name=declared.name, notes=notes), strong=True)
+    outputs.show(
+        lambda: {"complies": True, "violations": [each.as_dict() for each in found]},
+        lambda: _show(found),
+        say("cli.rdf.graph_as_declared", name=declared.name, notes=notes),
+    )
 
 
 def graph_policy(path: Path) -> tuple[Policy, Graph]:

@@ -5,9 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from celosia.cli import console
 from celosia.cli.frame import FileOutputs, check_outputs
 from celosia.core.errors import InputError
 from celosia.core.messages import say
@@ -18,16 +15,11 @@ if TYPE_CHECKING:
 
 Sources = Annotated[
     list[str],
-    typer.Argument(
-        metavar="FILE...|URL",
-        help="Files of Turtle, N-Triples, RDF/XML, N-Quads or TriG, also packed (.gz); or the "
-        "address of one SPARQL endpoint of yours.",
-        show_default=False,
-    ),
+    "argument FILE...|URL",
+    "Files of Turtle, N-Triples, RDF/XML, N-Quads or TriG, also packed (.gz); or the "
+    "address of one SPARQL endpoint of yours.",
 ]
-Output = Annotated[
-    Path, typer.Option("--output", "-o", help="The store to make.", show_default=False)
-]
+Output = Annotated[Path, "--output -o", "The store to make."]
 Format = Annotated[
     str | None,
     "--format",
@@ -111,11 +103,8 @@ def load(
                 graph=graph,
                 progress=progress,
             )
-    if outputs.as_json:
-        console.show_json(made.as_dict())
-        return
-    console.note(say("cli.rdf.show_its_counts_celosia", output=output))
-    console.show(str(made), strong=True)
+    note = say("cli.rdf.show_its_counts_celosia", output=output)
+    outputs.show(made.as_dict, last=made, note=note)
 
 
 def _from_endpoint(

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
-
-import typer
+from typing import TYPE_CHECKING, Annotated
 
 from celosia.cli import console
 from celosia.cli.frame import FileOutputs, JsonOutputs
 from celosia.core.messages import say
 
-Store = Annotated[Path, typer.Argument(metavar="STORE", help="The store.", show_default=False)]
+if TYPE_CHECKING:
+    from celosia.queries.rdf.store import GraphStore
+
+Store = Annotated[Path, "argument STORE", "The store."]
 
 
 def info(
@@ -29,42 +30,38 @@ def info(
     from celosia.queries.rdf.store import GraphStore
 
     with GraphStore.open(store) as graph:
-        if outputs.as_json:
-            console.show_json(graph.as_dict())
-            return
-        console.show_table(
-            say("cli.policy.predicates"),
-            console.columns(
-                "address", "facts:,", "subjects:,", "objects:,", "most_subject:,", "most_object:,"
-            ),
+        exact = say("cli.rdf.these_figures_exact_private")
+        outputs.show(graph.as_dict, lambda: _show(graph), graph, note=exact)
+
+
+def _show(graph: GraphStore) -> None:
+    console.show_table(
+        say("cli.policy.predicates"),
+        console.columns(
+            "address", "facts:,", "subjects:,", "objects:,", "most_subject:,", "most_object:,"
+        ),
+        [
             [
-                [
-                    each.predicate,
-                    each.facts,
-                    each.subjects,
-                    each.objects,
-                    each.most_of_subject,
-                    each.most_of_object,
-                ]
-                for each in graph.predicates()
-            ],
+                each.predicate,
+                each.facts,
+                each.subjects,
+                each.objects,
+                each.most_of_subject,
+                each.most_of_object,
+            ]
+            for each in graph.predicates()
+        ],
+    )
+    if graphs := graph.graphs():
+        console.show_table(
+            say("cli.rdf.named_graphs"), console.columns("address", "facts:,"), graphs.items()
         )
-        if graphs := graph.graphs():
-            console.show_table(
-                say("cli.rdf.named_graphs"), console.columns("address", "facts:,"), graphs.items()
-            )
-        console.show(
-            say("cli.rdf.from_loaded", sources=", ".join(graph.sources), loaded=graph.loaded)
-        )
-        console.note(say("cli.rdf.these_figures_exact_private"))
-        console.show(str(graph), strong=True)
+    console.show(say("cli.rdf.from_loaded", sources=", ".join(graph.sources), loaded=graph.loaded))
 
 
 def export(
     store: Store,
-    output: Annotated[
-        Path, typer.Option("--output", "-o", help="The N-Triples file.", show_default=False)
-    ],
+    output: Annotated[Path, "--output -o", "The N-Triples file."],
     outputs: FileOutputs,
 ) -> None:
     """Write all facts of a store as N-Triples, without protection.
@@ -78,8 +75,9 @@ def export(
     outputs.check(inputs=[store], export=output)
     with GraphStore.open(store) as graph, outputs.working(None) as progress:
         facts = graph.export(output, overwrite=outputs.overwrite, progress=progress)
-    if outputs.as_json:
-        console.show_json({"output": str(output), "triples": facts})
-        return
-    console.note(say("cli.rdf.file_as_private_as"))
-    console.show(say("cli.rdf.facts", facts=facts, output=output), strong=True)
+    outputs.show(
+        lambda: {"output": str(output), "triples": facts},
+        None,
+        say("cli.rdf.facts", facts=facts, output=output),
+        note=say("cli.rdf.file_as_private_as"),
+    )

@@ -6,6 +6,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from celosia.cli import console
+from celosia.cli.frame import JsonOutputs
 from celosia.core.messages import Message, say
 
 if TYPE_CHECKING:
@@ -25,9 +26,15 @@ def show_plan(mechanism: Mechanism[Any, Any], options: ReleaseOptions, *, error_
     error = mechanism.accuracy(options.confidence, size=options.size)
     for warning in weaknesses(mechanism):
         console.note(say("cli.query.warning", warning=warning))
-    if options.outputs.as_json:
-        epsilon, delta = stated_epsilon_delta(mechanism)
-        facts = {
+    epsilon, delta = stated_epsilon_delta(mechanism)
+
+    def lines() -> None:
+        console.show(say("cli.release.mechanism", mechanism=mechanism))
+        console.show(say("cli.release.price", privacy_loss=mechanism.privacy_loss()))
+        console.show_guarantee(guarantee)
+
+    JsonOutputs(as_json=options.outputs.as_json).show(  # nothing is written
+        lambda: {
             "explain": True,
             "method": str(mechanism),
             "loss": mechanism.privacy_loss().as_dict(),
@@ -37,14 +44,8 @@ def show_plan(mechanism: Mechanism[Any, Any], options: ReleaseOptions, *, error_
             "confidence": options.confidence,
             "size": options.size,
             "guarantee": guarantee.as_dict(),
-        }
-        console.show_json(facts)
-        return
-    console.show(say("cli.release.mechanism", mechanism=mechanism))
-    console.show(say("cli.release.price", privacy_loss=mechanism.privacy_loss()))
-    console.show_guarantee(guarantee)
-    console.note(say("cli.release.nothing_read_drawn_or"))
-    console.show(
+        },
+        lines,
         say(
             "cli.release.expected_for_size" if options.size > 1 else "cli.release.expected",
             promise=guarantee.promise,
@@ -53,7 +54,7 @@ def show_plan(mechanism: Mechanism[Any, Any], options: ReleaseOptions, *, error_
             confidence=_percent(options.confidence),
             size=options.size,
         ),
-        strong=True,
+        note=say("cli.release.nothing_read_drawn_or"),
     )
 
 

@@ -14,24 +14,22 @@ from celosia.cli.text.options import Declare, Documents, FactsFile, FindingsFile
 from celosia.core.errors import InputError
 from celosia.core.messages import say
 
-Release = Annotated[Path, typer.Argument(help="The published folder.")]
+Release = Annotated[Path, "argument", "The published folder."]
 
 
 def verify(
     outputs: JsonOutputs,
     release: Release,
     original: Annotated[
-        Path | None, typer.Option(help="The original documents, to look for what was removed.")
+        Path | None, "The original documents, to look for what was removed."
     ] = None,
     findings: FindingsFile = None,
     declare: Declare = None,
     key: Annotated[
         Path | None,
-        typer.Option(
-            "--key",
-            help="The key of the release: without --original, what was removed is looked for by "
-            "the fingerprints beside it.",
-        ),
+        "--key",
+        "The key of the release: without --original, what was removed is looked for by "
+        "the fingerprints beside it.",
     ] = None,
 ) -> None:
     """Open the published files again and look for what must not be in them.
@@ -70,7 +68,7 @@ def verify(
     checked.require()
     outputs.show(
         checked.as_dict,
-        lambda: None,
+        None,
         say("texts.cli.verified", files=checked.files, texts=checked.texts),
     )
 
@@ -78,15 +76,11 @@ def verify(
 def attack(
     outputs: ReportOutputs,
     release: Release,
-    original: Annotated[
-        Path | None, typer.Option(help="The original documents, with the names of --names.")
-    ] = None,
-    names: Annotated[
-        Path | None, typer.Option(help="Which file became which, as `publish --names` wrote it.")
-    ] = None,
+    original: Annotated[Path | None, "The original documents, with the names of --names."] = None,
+    names: Annotated[Path | None, "Which file became which, as `publish --names` wrote it."] = None,
     facts: FactsFile = None,
     declare: Declare = None,
-    index: Annotated[Path | None, typer.Option(help="An index that is published too.")] = None,
+    index: Annotated[Path | None, "An index that is published too."] = None,
     known: Annotated[
         int, typer.Option(min=1, max=20, help="Terms of each person that the attacker knows.")
     ] = 3,
@@ -147,10 +141,8 @@ def attack(
 def assess(
     outputs: ReportOutputs,
     documents: Documents,
-    release: Annotated[Path, typer.Argument(help="The published folder.")],
-    names: Annotated[
-        Path, typer.Option(help="Which file became which, as `publish --names` wrote it.")
-    ],
+    release: Annotated[Path, "argument", "The published folder."],
+    names: Annotated[Path, "Which file became which, as `publish --names` wrote it."],
     declare: Declare = None,
 ) -> None:
     """Compare published documents with the originals: what is still useful.

@@ -16,10 +16,8 @@ from celosia.core.messages import Message, say
 
 def index(
     outputs: FileOutputs,
-    release: Annotated[Path, typer.Argument(help="The published folder.")],
-    output: Annotated[
-        Path, typer.Option("--output", "-o", help="File for the index: .parquet or .csv.")
-    ],
+    release: Annotated[Path, "argument", "The published folder."],
+    output: Annotated[Path, "--output -o", "File for the index: .parquet or .csv."],
     k: Annotated[int, typer.Option("--k", "-k", min=1, help="Persons of each term, at least.")] = 5,
     seed: Seed = None,
 ) -> None:
@@ -44,7 +42,7 @@ def index(
         made.save(output, overwrite=outputs.overwrite)
     outputs.show(
         lambda: {"terms": len(made.terms), "postings": made.postings.height, "k": k},
-        lambda: None,
+        None,
         say("texts.cli.index", terms=len(made.terms), k=k),
         index=output,
     )
@@ -53,16 +51,16 @@ def index(
 def release(
     outputs: AnswerOutputs,
     payment: Payment,
-    what: Annotated[Literal["terms"], typer.Argument(help="What to release: terms.")],
+    what: Annotated[Literal["terms"], "argument", "What to release: terms."],
     documents: Documents,
     epsilon: options.Epsilon,
-    delta: Annotated[float, typer.Option(help="Chance of a term that one person alone has.")],
+    delta: Annotated[float, "Chance of a term that one person alone has."],
     per_person: Annotated[
         int, typer.Option("--per-person", min=1, help="Terms of each person that count.")
     ] = 20,
     unit: Annotated[
         Literal["person", "document"],
-        typer.Option(help="Whom the promise is for; document where each is of another person."),
+        "Whom the promise is for; document where each is of another person.",
     ] = "person",
     declare: Declare = None,
     seed: Seed = None,
@@ -136,8 +134,8 @@ def methods(outputs: JsonOutputs) -> None:
 
 
 def forget_key(
-    key: Annotated[Path, typer.Argument(help="The key file.")],
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    key: Annotated[Path, "argument", "The key file."],
+    yes: Annotated[bool, "--yes", "Do not ask."] = False,
 ) -> None:
     """Destroy a key file: nothing that it could undo can be undone any more.
 

@@ -6,8 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-import typer
-
 from celosia.cli import console
 from celosia.core.messages import say
 
@@ -15,34 +13,25 @@ if TYPE_CHECKING:
     from celosia.texts import FoundTexts, TextDeclaration
 
 Documents = Annotated[
-    Path, typer.Argument(help="A folder or a file: txt, md, html, json, jsonl, csv, docx, pdf.")
+    Path, "argument", "A folder or a file: txt, md, html, json, jsonl, csv, docx, pdf."
 ]
 Declare = Annotated[
-    Path | None,
-    typer.Option("--declare", help="What the documents mean and what is done by kind (TOML)."),
+    Path | None, "--declare", "What the documents mean and what is done by kind (TOML)."
 ]
 FactsFile = Annotated[
     Path | None,
-    typer.Option(
-        "--facts",
-        help="A table of the persons (name, numbers, address): the strongest detector.",
-    ),
+    "--facts",
+    "A table of the persons (name, numbers, address): the strongest detector.",
 ]
 EngineName = Annotated[
     str | None,
-    typer.Option(
-        "--engine",
-        help="A recogniser that you installed: spacy:MODEL, presidio or presidio:MODEL.",
-    ),
+    "--engine",
+    "A recogniser that you installed: spacy:MODEL, presidio or presidio:MODEL.",
 ]
 FindingsFile = Annotated[
-    Path | None,
-    typer.Option("--findings", help="Findings with decisions, as `celosia text find` wrote them."),
+    Path | None, "--findings", "Findings with decisions, as `celosia text find` wrote them."
 ]
-Seed = Annotated[
-    int | None,
-    typer.Option(help="Seed for the random draws; the release is then only a simulation."),
-]
+Seed = Annotated[int | None, "Seed for the random draws; the release is then only a simulation."]
 
 
 def declared(

@@ -27,16 +27,11 @@ if TYPE_CHECKING:
 
 
 def init(
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="File for the draft (TOML).")
-    ] = None,
+    output: Annotated[Path | None, "--output -o", "File for the draft (TOML)."] = None,
     person: Annotated[
-        str | None,
-        typer.Option(help="Column or key, or a pattern on the file name, that says whose it is."),
+        str | None, "Column or key, or a pattern on the file name, that says whose it is."
     ] = None,
-    language: Annotated[
-        Literal["auto", "en", "es"], typer.Option(help="Language of the documents.")
-    ] = "auto",
+    language: Annotated[Literal["auto", "en", "es"], "Language of the documents."] = "auto",
     overwrite: options.Overwrite = False,
 ) -> None:
     """Write a commented draft of a declaration.
@@ -64,17 +59,14 @@ def find(
     facts: FactsFile = None,
     engine: EngineName = None,
     output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="File for the findings: places and kinds (CSV)."),
+        Path | None, "--output -o", "File for the findings: places and kinds (CSV)."
     ] = None,
     with_text: Annotated[
         bool,
-        typer.Option(
-            "--with-text",
-            help="Write the found texts too; the file is then as private as the documents.",
-        ),
+        "--with-text",
+        "Write the found texts too; the file is then as private as the documents.",
     ] = False,
-    yes: Annotated[bool, typer.Option("--yes", help="With --with-text: do not ask.")] = False,
+    yes: Annotated[bool, "--yes", "With --with-text: do not ask."] = False,
 ) -> None:
     """Find what identifies people; the file has places and kinds, and no text.
 
@@ -124,14 +116,14 @@ def find(
 def review(
     outputs: FileOutputs,
     documents: Documents,
-    findings: Annotated[Path, typer.Option("--findings", help="The findings to look at (CSV).")],
+    findings: Annotated[Path, "--findings", "The findings to look at (CSV)."],
     declare: Declare = None,
-    kind: Annotated[str | None, typer.Option(help="Only findings of this kind.")] = None,
+    kind: Annotated[str | None, "Only findings of this kind."] = None,
     around: Annotated[
         int, typer.Option(min=0, max=200, help="Characters of text shown on either side.")
     ] = 30,
     show_text: Annotated[
-        bool, typer.Option("--show-text", help="Show the text of the documents on this terminal.")
+        bool, "--show-text", "Show the text of the documents on this terminal."
     ] = False,
 ) -> None:
     """List findings that are not sure; decide them in the column `decision` of the file.
@@ -181,31 +173,21 @@ def publish(
     ] = None,
     models: Annotated[
         list[str] | None,
-        typer.Option(
-            "--model",
-            metavar="NAME[:KEY=VALUE,...]",
-            help="Condition on the terms that are left; `celosia text methods` lists them.",
-        ),
+        "--model NAME[:KEY=VALUE,...]",
+        "Condition on the terms that are left; `celosia text methods` lists them.",
     ] = None,
     key: Annotated[
         Path | None,
-        typer.Option(
-            "--key",
-            help="Key file of pseudonyms, surrogates and shifts; made if it does not exist. Keyed "
-            "fingerprints of what was removed go to KEY.removed. Keep both files secret, outside "
-            "of the release.",
-        ),
+        "--key",
+        "Key file of pseudonyms, surrogates and shifts; made if it does not exist. Keyed "
+        "fingerprints of what was removed go to KEY.removed. Keep both files secret, outside "
+        "of the release.",
     ] = None,
     names: Annotated[
-        Path | None,
-        typer.Option(
-            "--names",
-            help="Write which file became which (CSV). Keep this file secret.",
-        ),
+        Path | None, "--names", "Write which file became which (CSV). Keep this file secret."
     ] = None,
     keep_names: Annotated[
-        bool,
-        typer.Option("--keep-names", help="Publish the names of the files; refused if one tells."),
+        bool, "--keep-names", "Publish the names of the files; refused if one tells."
     ] = False,
     epsilon: Annotated[
         float | None, options.EPSILON, "Refused for prose: see `celosia explain CEL-N040`."

@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from celosia.cli import console
 from celosia.cli.frame import ReportOutputs
 from celosia.cli.trace.input_options import TraceFile, TraceInput
@@ -15,7 +13,7 @@ from celosia.core.messages import say
 
 def assess(
     points: TraceFile,
-    release: Annotated[Path, typer.Argument(help="The published file.")],
+    release: Annotated[Path, "argument", "The published file."],
     declared: TraceInput,
     outputs: ReportOutputs,
 ) -> None:

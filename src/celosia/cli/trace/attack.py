@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from celosia.cli import console
 from celosia.cli.frame import ReportOutputs
 from celosia.cli.trace.input_options import (
@@ -31,18 +29,14 @@ def attack(
     outputs: ReportOutputs,
     release: Annotated[
         Path | None,
-        typer.Argument(
-            help="The published file. Default: the original with numbers in place of names."
-        ),
+        "argument",
+        "The published file. Default: the original with numbers in place of names.",
     ] = None,
     attacks: Annotated[
         list[str] | None,
-        typer.Option(
-            "--attack",
-            metavar="NAME[:KEY=VALUE,...]",
-            help="Attack with its parameters: unicity, home-work, averaging, linking (the "
-            "default), worst-cells; repeat it for more.",
-        ),
+        "--attack NAME[:KEY=VALUE,...]",
+        "Attack with its parameters: unicity, home-work, averaging, linking (the "
+        "default), worst-cells; repeat it for more.",
     ] = None,
     method: Method = None,
     key: KeyFile = None,

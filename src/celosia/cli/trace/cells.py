@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from celosia.cli import options
 from celosia.cli.frame import FileOutputs
 from celosia.cli.trace.input_options import Seed, TraceFile, TraceInput
@@ -18,27 +16,19 @@ def cells(
     declared: TraceInput,
     epsilon: options.Epsilon,
     outputs: FileOutputs,
-    protocol: Annotated[Path, typer.Option(help="File for the protocol that devices get (TOML).")],
+    protocol: Annotated[Path, "File for the protocol that devices get (TOML)."],
     output: Annotated[
-        Path,
-        typer.Option(
-            "--output", "-o", help="File for one random cell or move of each person (CSV)."
-        ),
+        Path, "--output -o", "File for one random cell or move of each person (CSV)."
     ],
     candidates: Annotated[
         Path | None,
-        typer.Option(
-            help="File for the names of all cells or moves, which `celosia collect estimate` asks."
-        ),
+        "File for the names of all cells or moves, which `celosia collect estimate` asks.",
     ] = None,
-    size: Annotated[
-        int, typer.Option(help="Cells along a side of the region: at most 64, for moves 16.")
-    ] = 8,
+    size: Annotated[int, "Cells along a side of the region: at most 64, for moves 16."] = 8,
     moves: Annotated[
-        bool,
-        typer.Option("--moves", help="One random move between cells, start and end, instead."),
+        bool, "--moves", "One random move between cells, start and end, instead."
     ] = False,
-    max_steps: Annotated[int, typer.Option(help="Of moves: the longest trip in cells.")] = 12,
+    max_steps: Annotated[int, "Of moves: the longest trip in cells."] = 12,
     seed: Seed = None,
 ) -> None:
     """Prepare positions for a collection with local differential privacy.
@@ -90,7 +80,7 @@ def cells(
         save_protocol(shared, protocol, overwrite=outputs.overwrite)
     outputs.show(
         lambda: {"persons": len(held), "cells": size**2, "epsilon": epsilon},
-        lambda: None,
+        None,
         say("traces.cli.cells", persons=len(held), cells=size**2),
         table=output,
         draft=protocol,

@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from celosia.cli import console, options
 from celosia.cli.frame import FileOutputs
 from celosia.cli.trace.input_options import TraceFile
@@ -17,19 +15,14 @@ def init(
     points: TraceFile,
     outputs: FileOutputs,
     output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="File for the draft (TOML). Default: it is shown."),
+        Path | None, "--output -o", "File for the draft (TOML). Default: it is shown."
     ] = None,
     region: Annotated[
         str | None,
-        typer.Option(
-            metavar="[S,W,N,E]",
-            help="The region in degrees: south, west, north, east. Declare it; do not measure it.",
-        ),
+        "[S,W,N,E]",
+        "The region in degrees: south, west, north, east. Declare it; do not measure it.",
     ] = None,
-    zone: Annotated[
-        str | None, typer.Option(help="The time zone, such as Europe/Madrid. Default: UTC.")
-    ] = None,
+    zone: Annotated[str | None, "The time zone, such as Europe/Madrid. Default: UTC."] = None,
 ) -> None:
     """Write a draft of a declaration: columns by their names, zone and region.
 
@@ -55,6 +48,6 @@ def init(
         return
     outputs.show(
         lambda: {"declaration": text, "output": None if output is None else str(output)},
-        lambda: None,
+        None,
         say("traces.cli.drafted", path=output),
     )

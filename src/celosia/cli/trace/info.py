@@ -73,26 +73,7 @@ def methods(outputs: JsonOutputs) -> None:
 
     `celosia trace methods --json`
     """
-    from celosia.core.methods import parameters
+    from celosia.cli.methods import show_methods
     from celosia.traces.registry import methods as known
 
-    listed: list[dict[str, Any]] = [
-        {
-            "method": name,
-            "summary": Message(f"methods.{name}.summary"),
-            "parameters": {each.name: each.default for each in parameters(kind)},
-            "needs": [each.name for each in parameters(kind) if each.is_required],
-        }
-        for name, kind in known().items()
-    ]
-    if outputs.as_json:
-        console.show_json(listed)
-        return
-    for each in listed:
-        console.show(str(each["method"]), strong=True)
-        console.show(f"  {each['summary']}")
-        written = [
-            name if name in each["needs"] else f"{name} ({value})"
-            for name, value in each["parameters"].items()
-        ]
-        console.show(say("cli.graph.parameters", parameters=", ".join(written)))
+    show_methods(outputs, known(), lambda _: {})

@@ -7,43 +7,26 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-import typer
-
 if TYPE_CHECKING:
     from celosia.core.progress import Progress
     from celosia.traces import Traces
     from celosia.traces.method import TraceMethod
 
 TraceFile = Annotated[
-    Path,
-    typer.Argument(
-        help="The points: a table (.csv, .tsv, .parquet, .arrow, .jsonl), GPX or GeoJSON."
-    ),
+    Path, "argument", "The points: a table (.csv, .tsv, .parquet, .arrow, .jsonl), GPX or GeoJSON."
 ]
 DeclarationFile = Annotated[
     Path,
-    typer.Option(
-        "--declare",
-        "-d",
-        help="Declaration (TOML): columns, zone, region. `celosia trace init` writes a draft.",
-    ),
+    "--declare -d",
+    "Declaration (TOML): columns, zone, region. `celosia trace init` writes a draft.",
 ]
 Method = Annotated[
     str | None,
-    typer.Option(
-        "--method",
-        metavar="NAME[:KEY=VALUE,...]",
-        help="Method with its parameters (list: celosia trace methods).",
-    ),
+    "--method NAME[:KEY=VALUE,...]",
+    "Method with its parameters (list: celosia trace methods).",
 ]
-KeyFile = Annotated[
-    Path | None,
-    typer.Option("--key", help="The key file that `celosia trace publish --key` wrote."),
-]
-Seed = Annotated[
-    int | None,
-    typer.Option(help="Seed for the random draws; the release is then only a simulation."),
-]
+KeyFile = Annotated[Path | None, "--key", "The key file that `celosia trace publish --key` wrote."]
+Seed = Annotated[int | None, "Seed for the random draws; the release is then only a simulation."]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,10 +37,8 @@ class TraceInput:
 
     damaged: Annotated[
         Literal["refuse", "drop"] | None,
-        typer.Option(
-            help="Whether a file is refused in which a person has two points at the same second, "
-            "or all but the first are dropped. Default: as declared, else refuse."
-        ),
+        "Whether a file is refused in which a person has two points at the same second, "
+        "or all but the first are dropped. Default: as declared, else refuse.",
     ] = None
 
     def read(self, path: Path, progress: Progress) -> Traces:

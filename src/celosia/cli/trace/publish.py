@@ -7,8 +7,6 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from celosia.cli import console
 from celosia.cli.frame import ReleaseOutputs
 from celosia.cli.trace.input_options import (
@@ -37,52 +35,36 @@ def publish(
     outputs: ReleaseOutputs,
     glove: Annotated[
         int | None,
-        typer.Option(
-            "--glove",
-            metavar="K",
-            help="Glove: every published trace of boxes is shared by at least K persons.",
-        ),
+        "--glove K",
+        "Glove: every published trace of boxes is shared by at least K persons.",
     ] = None,
     planar_laplace: Annotated[
         str | None,
-        typer.Option(
-            "--planar-laplace",
-            metavar="TIMESx@METRESm",
-            help="Geo-indistinguishability at a level, such as 4x@200m.",
-        ),
+        "--planar-laplace TIMESx@METRESm",
+        "Geo-indistinguishability at a level, such as 4x@200m.",
     ] = None,
     repeat: Annotated[
-        str | None,
-        typer.Option(help="With --planar-laplace: sticky (default), independent or predictive."),
+        str | None, "With --planar-laplace: sticky (default), independent or predictive."
     ] = None,
-    draws: Annotated[
-        int | None, typer.Option(help="With --planar-laplace: the most draws for one person.")
-    ] = None,
+    draws: Annotated[int | None, "With --planar-laplace: the most draws for one person."] = None,
     noise_key: Annotated[
         Path | None,
-        typer.Option(
-            help="With --planar-laplace: a secret file, made if it is missing. A person's cell "
-            "keeps its noise in all releases with the same file."
-        ),
+        "With --planar-laplace: a secret file, made if it is missing. A person's cell "
+        "keeps its noise in all releases with the same file.",
     ] = None,
     method: Method = None,
     pseudonym: Annotated[
-        Period | None,
-        typer.Option(help="How long a pseudonym lasts. Default: as the method needs it."),
+        Period | None, "How long a pseudonym lasts. Default: as the method needs it."
     ] = None,
     trim: Annotated[
-        float, typer.Option(help="Metres around the ends of each trip in which points are removed.")
+        float, "Metres around the ends of each trip in which points are removed."
     ] = 0.0,
     key: Annotated[
         Path | None,
-        typer.Option(
-            help="Write which person each trace is (CSV). Keep this file secret: it "
-            "re-identifies every trace."
-        ),
+        "Write which person each trace is (CSV). Keep this file secret: it "
+        "re-identifies every trace.",
     ] = None,
-    no_assess: Annotated[
-        bool, typer.Option("--no-assess", help="Do not attack or measure the release.")
-    ] = False,
+    no_assess: Annotated[bool, "--no-assess", "Do not attack or measure the release."] = False,
     seed: Seed = None,
 ) -> None:
     """Publish traces by one method, under random numbers in place of names.

@@ -5,8 +5,6 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from celosia.cli import options
 from celosia.cli.frame import AnswerOutputs
 from celosia.cli.payment import Payment
@@ -45,52 +43,37 @@ _OPTIONS = {
 
 
 def release(
-    statistic: Annotated[Statistic, typer.Argument(help="What to release.")],
+    statistic: Annotated[Statistic, "argument", "What to release."],
     points: TraceFile,
     declared: TraceInput,
     epsilon: options.Epsilon,
     outputs: AnswerOutputs,
     payment: Payment,
     per_person: Annotated[
-        int,
-        typer.Option(help="Cells, moves or trips of a person that are counted. Start with 1."),
+        int, "Cells, moves or trips of a person that are counted. Start with 1."
     ] = 1,
-    kind: Annotated[GridKind | None, typer.Option(help="grid: how the map is cut.")] = None,
-    size: Annotated[
-        int | None, typer.Option(help="grid, synthetic: cells along a side of the region.")
-    ] = None,
+    kind: Annotated[GridKind | None, "grid: how the map is cut."] = None,
+    size: Annotated[int | None, "grid, synthetic: cells along a side of the region."] = None,
     people: Annotated[
-        int | None,
-        typer.Option(help="grid: a public guess of the number of persons, which sets the size."),
+        int | None, "grid: a public guess of the number of persons, which sets the size."
     ] = None,
-    height: Annotated[int | None, typer.Option(help="grid: levels of a quadtree.")] = None,
+    height: Annotated[int | None, "grid: levels of a quadtree."] = None,
     grid: Annotated[
-        int | None,
-        typer.Option(help="visits, flows: cells along a side where no areas are declared."),
+        int | None, "visits, flows: cells along a side where no areas are declared."
     ] = None,
-    delta: Annotated[
-        float | None, typer.Option(help="flows: needed where places are named and not declared.")
-    ] = None,
-    max_steps: Annotated[
-        int | None, typer.Option(help="synthetic: the longest trip, in cells; declare it.")
-    ] = None,
-    trips: Annotated[int | None, typer.Option(help="synthetic: how many trips to make.")] = None,
+    delta: Annotated[float | None, "flows: needed where places are named and not declared."] = None,
+    max_steps: Annotated[int | None, "synthetic: the longest trip, in cells; declare it."] = None,
+    trips: Annotated[int | None, "synthetic: how many trips to make."] = None,
     no_refine: Annotated[
-        bool,
-        typer.Option(
-            "--no-refine", help="synthetic: spend nothing on where inside the cells trips pass."
-        ),
+        bool, "--no-refine", "synthetic: spend nothing on where inside the cells trips pass."
     ] = False,
     private_length: Annotated[
         bool,
-        typer.Option(
-            "--private-length",
-            help="synthetic: cut trips at a private quantile of their lengths, below --max-steps.",
-        ),
+        "--private-length",
+        "synthetic: cut trips at a private quantile of their lengths, below --max-steps.",
     ] = False,
     confidence: Annotated[
-        float | None,
-        typer.Option(help="Probability that the interval holds the exact answer. Default: 0.95."),
+        float | None, "Probability that the interval holds the exact answer. Default: 0.95."
     ] = None,
     seed: Seed = None,
 ) -> None:

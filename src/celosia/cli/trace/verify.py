@@ -12,8 +12,8 @@ from celosia.core.messages import say
 
 
 def verify(
-    release: Annotated[Path, typer.Argument(help="The published file.")],
-    key: Annotated[Path, typer.Option(help="The key that was written with it (CSV).")],
+    release: Annotated[Path, "argument", "The published file."],
+    key: Annotated[Path, "The key that was written with it (CSV)."],
     k: Annotated[int, typer.Option("-k", min=2, help="How many persons must share each trace.")],
     outputs: JsonOutputs,
 ) -> None:
@@ -38,6 +38,6 @@ def verify(
         raise PrivacyError("CEL-J016", path=str(release), smallest=found.smallest, k=k)
     outputs.show(
         lambda: {"groups": found.groups, "smallest": found.smallest},
-        lambda: None,
+        None,
         say("traces.cli.verified", groups=found.groups, smallest=found.smallest),
     )
