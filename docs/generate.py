@@ -1,7 +1,8 @@
 """Write the reference pages that follow from the code: `python docs/generate.py`.
 
-The Python pages come from docstrings, the command-line page from `--help`, the page of error codes
-from the catalogue of explanations. A test compares the files with what this script would write.
+The Python pages come from docstrings, those of the command line from `--help`, the page of error
+codes from the catalogue of explanations. A test compares the files with what this script would
+write.
 """
 
 from __future__ import annotations
@@ -117,9 +118,9 @@ WRITTEN = """\
 def pages() -> dict[Path, str]:
     """Every generated page with its text."""
     found = {REFERENCE / "api" / file: module_page(name) for name, file in MODULES.items()}
-    found[REFERENCE / "command-line.md"] = command_line_page()
     found[REFERENCE / "errors.md"] = errors_page()
     found[REFERENCE / "methods.md"] = methods_page()
+    found |= command_line_pages()
     found |= device_report_pages()
     return found
 
@@ -475,26 +476,42 @@ def _anchor(public: str) -> str:
     return f"name-{public}"
 
 
-def command_line_page() -> str:
-    """Every command with its help, as a terminal of 100 letters shows it."""
+def command_line_pages() -> dict[Path, str]:
+    """A page for the commands of each door, with their help, and one that lists all of them."""
+    from celosia.cli.app import PANELS  # the package is imported late
+
     commands = list(_commands())
     with ThreadPoolExecutor(2) as pool:
-        helps = list(pool.map(_help, commands))
-    parts = [WRITTEN, "# Command line\n\n"]
-    parts.append(
-        "What each command says under `--help`. Results go to standard output, talk to standard "
-        'error. `--json` prints the same facts for programs: `{"ok": true, "data": ...}`, or '
-        '`{"ok": false, "code": ...}` when something is wrong. How commands end is on the page '
+        helps = dict(zip(commands, pool.map(_help, commands), strict=True))
+    index = [WRITTEN, "# Command line\n\n"]
+    index.append(
+        "What each command says under `--help`, by door. Results go to standard output, talk to "
+        'standard error. `--json` prints the same facts for programs: `{"ok": true, "data": ...}`, '
+        'or `{"ok": false, "code": ...}` when something is wrong. How commands end is on the page '
         "of [exit codes](exit-codes.md); `celosia --install-completion` teaches your shell to "
         "complete commands and options.\n"
     )
-    for command, text in zip(commands, helps, strict=True):
-        parts.append(f"\n## `{' '.join(('celosia', *command))}`\n\n```text\n{text}\n```\n")
-    return "".join(parts)
+    pages = {}
+    for door, summaries in PANELS.items():
+        page = f"command-line/{door.lower().replace(' ', '-')}.md"
+        index.append(f"\n## {door}\n\n| command | what it does |\n|---|---|\n")
+        for name, summary in summaries.items():
+            index.append(f"| [`celosia {name}`]({page}#celosia-{name}) | {_cell(summary)} |\n")
+        parts = [WRITTEN, f"# Command line: {door.lower()}\n\n"]
+        parts.append("What holds for all commands is on [the first page](../command-line.md).\n")
+        own = (each for each in commands if each and each[0] in summaries)
+        parts += [_help_section(command, helps[command]) for command in own]
+        pages[REFERENCE / page] = "".join(parts)
+    index.append(_help_section((), helps[()]))
+    return {REFERENCE / "command-line.md": "".join(index)} | pages
+
+
+def _help_section(command: tuple[str, ...], text: str) -> str:
+    return f"\n## `{' '.join(('celosia', *command))}`\n\n```text\n{text}\n```\n"
 
 
 def _commands() -> Iterator[tuple[str, ...]]:
-    import typer.main  # only this page needs it
+    import typer.main  # only these pages need it
 
     from celosia.cli.app import app
 
@@ -507,6 +524,7 @@ def _commands() -> Iterator[tuple[str, ...]]:
 
 
 def _help(command: tuple[str, ...]) -> str:
+    """The help of a command, as a terminal of 100 letters shows it."""
     plain = {"NO_COLOR": "1", "TERM": "dumb", "COLUMNS": "100", "PYTHONUTF8": "1"}
     program = Path(sys.executable).parent / "celosia"
     done = subprocess.run(  # noqa: S603 - our own command

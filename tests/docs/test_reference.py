@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from tests.docs.examples import run
 
+from celosia.cli.app import COMMANDS, PANELS
 from celosia.collect.clients.files import CONFORMANCE, shipped
 from celosia.collect.registry import PROTOCOLS
 from celosia.core.catalogue import explanations
@@ -67,7 +68,14 @@ def test_every_error_code_is_in_the_reference() -> None:
 
 
 def test_no_colours_get_into_the_help() -> None:
-    assert "\x1b" not in (DOCS / "reference" / "command-line.md").read_text("utf-8")
+    pages = [*(DOCS / "reference" / "command-line").iterdir()]
+    assert len(pages) == len(PANELS)
+    assert [page for page in pages if "\x1b" in page.read_text("utf-8")] == []
+
+
+def test_the_first_page_of_the_command_line_leads_to_every_command() -> None:
+    first = (DOCS / "reference" / "command-line.md").read_text("utf-8")
+    assert [name for name in COMMANDS if f"#celosia-{name}) |" not in first] == []
 
 
 def test_every_key_of_a_hierarchy_is_in_the_reference_of_schema_files() -> None:
