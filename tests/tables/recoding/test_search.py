@@ -176,9 +176,10 @@ def test_progress_counts_closed_nodes_up_to_all() -> None:
 
 @dataclass(frozen=True)
 class EvenSizes(Model):
-    """A model that a larger class can break: classes of two or four, but not of three."""
+    """A model that a larger class can break: classes of two or four, but not of three.
 
-    smallest = 2
+    It does not say how few records it can do with, so that nothing is proven of nodes below.
+    """
 
     def judge(self, classes: Classes) -> Verdict:
         even = (classes.sizes >= 2) & (classes.sizes % 2 == 0)

@@ -3,7 +3,7 @@
 from celosia.tables.models.alpha_k import AlphaK
 from celosia.tables.models.average_risk import AverageRisk
 from celosia.tables.models.beta_likeness import BetaLikeness
-from celosia.tables.models.classes import Classes, Histogram, SensitiveColumn
+from celosia.tables.models.classes import Classes, FullHistogram, Histogram, SensitiveColumn
 from celosia.tables.models.delta_disclosure import DeltaDisclosure
 from celosia.tables.models.delta_presence import DeltaPresence
 from celosia.tables.models.distinct_diversity import DistinctDiversity
@@ -34,6 +34,7 @@ __all__ = [
     "DeltaPresence",
     "DistinctDiversity",
     "EntropyDiversity",
+    "FullHistogram",
     "Histogram",
     "KAnonymity",
     "KMap",

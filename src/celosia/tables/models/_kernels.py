@@ -113,6 +113,7 @@ def tree_distances(
     totals: Array,
     rows: float,
     limit: float,
+    least: int,
 ) -> tuple[Array, Array, Array]:
     """Distances between classes and table, whether they are within the limit, and what must go.
 
@@ -122,7 +123,7 @@ def tree_distances(
 
     A kept set shares at most min(count, share * kept) records with the table at each node, and one
     set reaches this at all nodes: a node's sum is at least that of its children and at most its
-    count. So the bound is exact.
+    count. So the bound is exact. Classes of fewer than `least` records fail, without a look.
     """
     levels, classes = nodes.shape[0], sizes.size
     distances = np.empty(classes)
@@ -134,6 +135,9 @@ def tree_distances(
     have, total = np.empty(widest), np.empty(widest)
     for each in range(classes):
         size = sizes[each]
+        if size < least:
+            satisfied[each], must_go[each], distances[each] = False, size, np.nan
+            continue
         used: Any = np.int64(0)  # a literal is one more type to compile for
         for level in range(levels):
             for entry in range(starts[each], starts[each + 1]):
@@ -157,6 +161,100 @@ def tree_distances(
             slope = levels * (1 - limit - 1e-9)
             must_go[each] = max(1, _must_go(size, _most_kept(have, total, used, size, slope)))
     return distances, satisfied, must_go
+
+
+@njit(cache=True, nogil=True)
+def count_full(class_of: Array, values: Array, counts: Array, full: Array) -> None:
+    """Count the values of rows that stand for so many records, in full rows of their classes."""
+    for row in range(class_of.size):
+        full[class_of[row], values[row]] += counts[row]
+
+
+@njit(cache=True, nogil=True)
+def merge_full(class_of: Array, old: Array, new: Array) -> None:
+    """Add up the full rows, as words of counters, of classes that have become part of new ones."""
+    for each in range(class_of.size):
+        for word in range(old.shape[1]):
+            new[class_of[each], word] += old[each, word]
+
+
+@njit(cache=True, nogil=True)
+def compress(full: Array, starts: Array, values: Array, counts: Array) -> int:
+    """Write the compressed rows of full ones, and say how many entries there are.
+
+    There is room for one entry more than can be: it is written before it is known to count.
+    """
+    filled: Any = np.int64(0)  # a literal is one more type to compile for
+    for each in range(full.shape[0]):
+        for value in range(full.shape[1]):
+            values[filled] = value
+            counts[filled] = full[each, value]
+            filled += full[each, value] > 0
+        starts[each + 1] = filled
+    return int(filled)
+
+
+@njit(cache=True, nogil=True)
+def full_within_caps(
+    full: Array, sizes: Array, caps: Array, factor: float, least: int
+) -> tuple[Array, Array]:
+    """As `within_caps`, of full rows."""
+    classes, width = full.shape
+    satisfied = np.ones(classes, dtype=np.bool_)
+    must_go = np.zeros(classes, dtype=np.int64)
+    have = np.empty(width)
+    for each in range(classes):
+        size = sizes[each]
+        over: Any = np.int64(0)  # a literal is one more type to compile for
+        if size >= least:
+            for value in range(width):
+                have[value] = full[each, value]
+                over += have[value] > caps[value] * size * factor
+        if size < least:
+            satisfied[each], must_go[each] = False, size
+        elif over:
+            satisfied[each] = False
+            go = max(1, _must_go(size, _most_kept(have, caps, width, size, 1 - 1e-9)))
+            must_go[each] = go if size - go >= least else size
+    return satisfied, must_go
+
+
+@njit(cache=True, nogil=True)
+def full_tree_distances(
+    full: Array,
+    sizes: Array,
+    nodes: Array,
+    totals: Array,
+    rows: float,
+    limit: float,
+    least: int,
+) -> tuple[Array, Array]:
+    """As `tree_distances`, of full rows: whether they are within the limit, and what must go."""
+    levels, width = nodes.shape
+    classes = sizes.size
+    satisfied = np.ones(classes, dtype=np.bool_)
+    must_go = np.zeros(classes, dtype=np.int64)
+    have, share = np.empty(totals.size), totals / rows
+    for each in range(classes):
+        size = sizes[each]
+        if size < least:
+            satisfied[each], must_go[each] = False, size
+            continue
+        have[:] = 0.0
+        for level in range(levels):
+            for value in range(width):
+                have[nodes[level, value]] += full[each, value]
+        shared = 0.0
+        for node in range(totals.size):
+            shared += min(have[node] * rows, totals[node] * size)
+        whole = levels * size * rows
+        if whole - shared > limit * whole * (1 + 1e-12):
+            satisfied[each] = False
+            slope = levels * (1 - limit - 1e-9)
+            must_go[each] = max(
+                1, _must_go(size, _most_kept(have, share, totals.size, size, slope))
+            )
+    return satisfied, must_go
 
 
 @njit(cache=True, nogil=True)
@@ -206,6 +304,7 @@ def ordered_distances(
     cumulated: Array,
     sums: Array,
     limit: float,
+    least: int,
 ) -> tuple[Array, Array, Array]:
     """Distances of values in their order, whether they are within the limit, and what must go.
 
@@ -215,6 +314,7 @@ def ordered_distances(
 
     A kept set has, below each gap, at most the class's records there, and at least kept minus its
     records above the gap: the sum over gaps of the table's distance from this range bounds its own.
+    Classes of fewer than `least` records fail, without a look.
     """
     gaps = cumulated.size - 1
     distances = np.zeros(sizes.size)
@@ -222,6 +322,9 @@ def ordered_distances(
     must_go = np.zeros(sizes.size, dtype=np.int64)
     for each in range(sizes.size if gaps else 0):
         size, kept = sizes[each], float(sizes[each])
+        if size < least:
+            satisfied[each], must_go[each], distances[each] = False, size, np.nan
+            continue
         own = slice(starts[each], starts[each + 1])
         slope, level = _beyond(values[own], counts[own], size, cumulated, sums, kept)
         unit = cumulated[gaps] * gaps
@@ -372,13 +475,14 @@ def _capped_kept(counts: Array, first: int, last: int, top: Array, tail: int, fa
 
 @njit(cache=True, nogil=True)
 def most_frequent_below_tail(
-    starts: Array, counts: Array, sizes: Array, factor: float, rank: int
+    starts: Array, counts: Array, sizes: Array, factor: float, rank: int, least: int
 ) -> tuple[Array, Array]:
     """Whether the largest count is below `factor` times the sum from the rank-th on; what must go.
 
     In a kept set no count reaches `factor` times its own tail, which is at most the class's. With
     all counts cut at a common cap, the condition reads cap < factor * tail(cap), whose right side
-    is concave in the cap: it holds up to some cap, and what is above that must go.
+    is concave in the cap: it holds up to some cap, and what is above that must go. Classes of fewer
+    than `least` records fail, without a look.
     """
     satisfied = np.zeros(sizes.size, dtype=np.bool_)
     must_go = np.zeros(sizes.size, dtype=np.int64)
@@ -386,7 +490,7 @@ def most_frequent_below_tail(
     narrowed = factor * (1 - 1e-12)  # a tie fails, whichever way it is rounded
     for each in range(sizes.size):
         first, last = starts[each], starts[each + 1]
-        if last - first < rank:
+        if last - first < rank or sizes[each] < least:
             must_go[each] = sizes[each]
             continue
         _largest(counts, first, last, top)

@@ -10,7 +10,6 @@ import numpy as np
 
 from celosia.core.messages import Message
 from celosia.core.methods import parameter
-from celosia.tables.models import _kernels
 from celosia.tables.models.classes import Classes
 from celosia.tables.models.model import (
     BACKGROUND,
@@ -52,9 +51,8 @@ class AlphaK(SensitiveModel):
         """Shares per class; what must go is proven: kept parts within alpha are so together."""
         rows = self.histogram(classes)
         caps = np.full(rows.column.totals.size, self.alpha)
-        satisfied, must_go = _kernels.within_caps(
-            rows.starts, rows.values, rows.counts, classes.sizes, caps, 1 + TIE, self.smallest
-        )
+        least = max(self.smallest, classes.least)
+        satisfied, must_go = rows.within_caps(classes.sizes, caps, 1 + TIE, least)
         return Verdict(satisfied, must_go)
 
     def why_infeasible(self, one_class: Classes) -> str | None:

@@ -9,7 +9,6 @@ import numpy as np
 
 from celosia.core.messages import Message
 from celosia.core.methods import parameter
-from celosia.tables.models import _kernels
 from celosia.tables.models.classes import Classes
 from celosia.tables.models.model import (
     IDENTITY,
@@ -52,8 +51,11 @@ class BetaLikeness(SensitiveModel):
         gain = np.full(shares.size, self.beta)
         if self.enhanced:  # a value that the table lacks occurs in no class: its cap is not asked
             gain = np.minimum(gain, -np.log(np.where(shares > 0, shares, 1)))
-        satisfied, must_go = _kernels.within_caps(
-            rows.starts, rows.values, rows.counts, classes.sizes, (1 + gain) * shares, 1 + TIE, 0
+        satisfied, must_go = rows.within_caps(
+            classes.sizes,
+            (1 + gain) * shares,
+            1 + TIE,
+            classes.least,
         )
         return Verdict(satisfied, must_go)
 

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.tables.models import _kernels
+
 if TYPE_CHECKING:
     from celosia.tables.models.units import UnitHistogram
 
@@ -87,6 +89,20 @@ class Histogram:
         starts = np.searchsorted(cells, np.arange(classes + 1, dtype=np.int64) * width)
         return cls(column, starts, (cells % width).astype(np.int32), sums)
 
+    @property
+    def weight(self) -> int:
+        """How much room the entries take, in entries of compressed rows."""
+        return int(self.values.size)
+
+    def within_caps(
+        self, sizes: NDArray[np.int64], caps: NDArray[np.float64], factor: float, least: int
+    ) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+        """For each class whether no value has more than its cap (see the kernel of this name)."""
+        found: tuple[NDArray[np.bool_], NDArray[np.int64]] = _kernels.within_caps(
+            self.starts, self.values, self.counts, sizes, caps, factor, least
+        )
+        return found
+
     @cached_property
     def class_of(self) -> NDArray[np.int64]:
         """The class of each entry."""
@@ -98,6 +114,95 @@ class Histogram:
         lengths = np.diff(self.starts)[chosen]
         starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         return Histogram(self.column, starts, self.values[entries], self.counts[entries])
+
+
+FEW_VALUES = 32
+"""Up to so many values of a column, a class has a counter for each (see `FullHistogram`)."""
+
+LANES = 8
+"""The counters of a class are filled up to a multiple of this: processors take as many at once."""
+
+
+class FullHistogram(Histogram):
+    """The same with a counter for every value, of which the last few may stand for none.
+
+    Where values are few, classes are merged and judged several times faster so. The compressed
+    rows are made when a model asks for them.
+    """
+
+    def __init__(self, column: SensitiveColumn, full: NDArray[np.int16] | NDArray[np.int32]):
+        object.__setattr__(self, "column", column)
+        object.__setattr__(self, "full", full)
+
+    full: NDArray[np.int16] | NDArray[np.int32]
+    """`full[class, value]`: how often the value occurs in the class."""
+
+    @classmethod
+    def of_classes(
+        cls,
+        column: SensitiveColumn,
+        class_of: NDArray[np.int64],
+        value_of: NDArray[np.int32],
+        classes: int,
+        counts: NDArray[np.int64] | None,
+    ) -> FullHistogram | None:
+        """As `of_rows`; None for a column of too many values or records."""
+        values = column.totals.size
+        if not 0 < values <= FEW_VALUES or column.rows > np.iinfo(np.int32).max:
+            return None
+        # No class has more records than the table: small numbers take less room and time.
+        kind = np.int16 if column.rows <= np.iinfo(np.int16).max else np.int32
+        full = np.zeros((classes, -(-values // LANES) * LANES), dtype=kind)
+        stands_for = np.ones(class_of.size, dtype=np.int64) if counts is None else counts
+        _kernels.count_full(class_of, value_of, stands_for, full)
+        return cls(column, full)
+
+    def merged(self, class_of: NDArray[np.int32], classes: int) -> FullHistogram:
+        """The histogram once each class has become part of a new one."""
+        full = np.zeros((classes, self.full.shape[1]), dtype=self.full.dtype)
+        # Added up as words of several counters: no counter ever overflows into the next.
+        _kernels.merge_full(class_of, self.full.view(np.uint64), full.view(np.uint64))
+        return FullHistogram(self.column, full)
+
+    def within_caps(
+        self, sizes: NDArray[np.int64], caps: NDArray[np.float64], factor: float, least: int
+    ) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+        """The same; counters that stand for no value are within a cap of 0."""
+        padded = np.zeros(self.full.shape[1])
+        padded[: caps.size] = caps
+        found: tuple[NDArray[np.bool_], NDArray[np.int64]] = _kernels.full_within_caps(
+            self.full, sizes, padded, factor, least
+        )
+        return found
+
+    @cached_property
+    def _rows(self) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
+        starts = np.zeros(self.full.shape[0] + 1, dtype=np.int64)
+        values = np.empty(self.full.size + 1, dtype=np.int32)
+        counts = np.empty(self.full.size + 1, dtype=np.int64)
+        filled = _kernels.compress(self.full, starts, values, counts)
+        return starts, values[:filled].copy(), counts[:filled].copy()
+
+    @property
+    def starts(self) -> NDArray[np.int64]:
+        return self._rows[0]
+
+    @property
+    def values(self) -> NDArray[np.int32]:
+        return self._rows[1]
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        return self._rows[2]
+
+    @property
+    def weight(self) -> int:
+        """An entry of compressed rows takes twelve bytes."""
+        return int(self.full.nbytes // 12)
+
+    def where(self, chosen: NDArray[np.bool_]) -> FullHistogram:
+        """The same for some of the classes."""
+        return FullHistogram(self.column, self.full[chosen])
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,6 +222,9 @@ class Classes:
     """Classes of the population without a record of the table."""
     information: NDArray[np.float64] | None = None
     """The share of its information that a record of each class keeps, where a model asks for it."""
+    least: int = 0
+    """No class with fewer records meets all models that are asked: none need look at one, and what
+    is kept of a class is as many at least."""
     units: Mapping[str, UnitHistogram] | None = None
     """Where people or households are counted, the values of the units of each class by column."""
 

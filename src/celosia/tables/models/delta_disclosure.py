@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from celosia.core.messages import Message
 from celosia.core.methods import parameter
-from celosia.tables.models import _kernels
 from celosia.tables.models.classes import Classes, Histogram
 from celosia.tables.models.model import (
     IDENTITY,
@@ -61,9 +60,7 @@ class DeltaDisclosure(SensitiveModel):
         rows = self.histogram(classes)
         shares = rows.column.totals / max(1, rows.column.rows)
         upper = shares * self._factor
-        satisfied, must_go = _kernels.within_caps(
-            rows.starts, rows.values, rows.counts, classes.sizes, upper, 1 - TIE, 0
-        )
+        satisfied, must_go = rows.within_caps(classes.sizes, upper, 1 - TIE, classes.least)
         most = self._most_by_rarest(rows, shares)
         satisfied &= classes.sizes < most * (1 - TIE)
         if self.strict:

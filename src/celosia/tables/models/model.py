@@ -150,14 +150,23 @@ def all_or_none(satisfied: NDArray[np.bool_], sizes: NDArray[np.int64]) -> Verdi
 
 
 def judge_all(classes: Classes, models: Sequence[Model]) -> Verdict:
-    """What all models together say: kept is who meets every one of them."""
+    """What all models together say: kept is who meets every one of them.
+
+    What is kept of a class, however it is split, is in classes that meet every model. So it is as
+    many records as the most demanding model asks for at least, or none.
+    """
     satisfied = np.ones(classes.sizes.size, dtype=np.bool_)
     must_go = np.zeros(classes.sizes.size, dtype=np.int64)
+    least = max((model.smallest for model in models), default=0)
+    if classes.units is None and classes.least < least:
+        classes = replace(classes, least=least)
     for model in models:
         if not model.judges_table:
             verdict = model.judge(classes) if classes.units is None else model.judge_units(classes)
             satisfied &= verdict.satisfied
             np.maximum(must_go, verdict.must_go, out=must_go)
+    if classes.units is None:
+        np.copyto(must_go, classes.sizes, where=classes.sizes - must_go < classes.least)
     return Verdict(_kept_together(classes, satisfied, models), must_go)
 
 

@@ -66,7 +66,7 @@ class RecursiveDiversity(SensitiveModel):
         """
         rows = self.histogram(classes)
         satisfied, must_go = _kernels.most_frequent_below_tail(
-            rows.starts, rows.counts, classes.sizes, self.c, self.l
+            rows.starts, rows.counts, classes.sizes, self.c, self.l, classes.least
         )
         return Verdict(satisfied, must_go)
 

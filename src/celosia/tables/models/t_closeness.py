@@ -12,7 +12,7 @@ from celosia.core.errors import InputError
 from celosia.core.messages import Message
 from celosia.core.methods import parameter
 from celosia.tables.models import _kernels
-from celosia.tables.models.classes import Classes
+from celosia.tables.models.classes import Classes, FullHistogram, Histogram
 from celosia.tables.models.model import (
     IDENTITY,
     LEAST,
@@ -59,14 +59,22 @@ class TCloseness(SensitiveModel):
 
         Kept parts within t are within t together.
         """
-        _, satisfied, must_go = self._measured(classes)
-        return Verdict(satisfied, must_go)
+        rows = self.histogram(classes)
+        if isinstance(rows, FullHistogram) and self.distance != "ordered":
+            whole = (*self._tree(rows), float(rows.column.rows))
+            found = _kernels.full_tree_distances(
+                rows.full, classes.sizes, *whole, self.t, classes.least
+            )
+            return Verdict(*found)
+        return Verdict(*self._measured(classes, classes.least)[1:])
 
     def distances(self, classes: Classes) -> NDArray[np.float64]:
         """The distance between each class and the table."""
-        return self._measured(classes)[0]
+        return self._measured(classes, 0)[0]
 
-    def _measured(self, classes: Classes) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    def _measured(
+        self, classes: Classes, least: int
+    ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
         rows = self.histogram(classes)
         column = rows.column
         inside = (rows.starts, rows.values, rows.counts, classes.sizes)
@@ -75,18 +83,21 @@ class TCloseness(SensitiveModel):
             self._needs(column.is_ordered, Message("models.t_closeness.needs_order"))
             cumulated = np.cumsum(column.totals).astype(np.float64)
             sums = np.concatenate([[0.0], np.cumsum(cumulated[:-1])])
-            found = _kernels.ordered_distances(*inside, cumulated, sums, self.t)
+            found = _kernels.ordered_distances(*inside, cumulated, sums, self.t, least)
             return found
-        if self.distance == "hierarchical":
-            self._needs(column.nodes is not None, Message("models.t_closeness.needs_hierarchy"))
-            # On a tree whose edges have length 1/(2H) the earth mover's distance is the sum over
-            # edges of the mass that crosses them: the mean total variation of levels 0 to H - 1.
-            nodes, totals = column.tree
-        else:
-            nodes = np.arange(column.totals.size)[None, :]
-            totals = column.totals.astype(np.float64)
-        found = _kernels.tree_distances(*inside, nodes, totals, float(column.rows), self.t)
+        whole = (*self._tree(rows), float(column.rows))
+        found = _kernels.tree_distances(*inside, *whole, self.t, least)
         return found
+
+    def _tree(self, rows: Histogram) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """The nodes of each level below the root, and their records in the table."""
+        column = rows.column
+        if self.distance == "equal":
+            return np.arange(column.totals.size)[None, :], column.totals.astype(np.float64)
+        self._needs(column.nodes is not None, Message("models.t_closeness.needs_hierarchy"))
+        # On a tree whose edges have length 1/(2H) the earth mover's distance is the sum over
+        # edges of the mass that crosses them: the mean total variation of levels 0 to H - 1.
+        return column.tree
 
     def _needs(self, there: bool, needed: str) -> None:
         if not there:

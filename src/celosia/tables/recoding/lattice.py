@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from celosia.core.errors import InputError
 from celosia.tables.coded_table import CodedColumn, CodedSensitive, CodedTable
 from celosia.tables.metrics.loss import LossScale
-from celosia.tables.models import Classes, Histogram, Model, Verdict, judge_all
+from celosia.tables.models import Classes, FullHistogram, Histogram, Model, Verdict, judge_all
 from celosia.tables.models.units import unit_classes
 from celosia.tables.recoding import _kernels
 from celosia.tables.recoding.roll_up import (
@@ -287,7 +287,7 @@ def judge_table(
     table: ClassTable, models: Sequence[Model], information: NDArray[np.float64] | None = None
 ) -> Verdict:
     """What the models say of each class of a table; classes without records are not kept."""
-    classes, occupied = _classes(table)
+    classes, occupied = _classes(table, max((model.smallest for model in models), default=0))
     if information is not None:
         classes = replace(
             classes, information=information if occupied is None else information[occupied]
@@ -303,13 +303,12 @@ def judge_table(
     return Verdict(satisfied, must_go)
 
 
-def _classes(table: ClassTable) -> tuple[Classes, NDArray[np.bool_] | None]:
+def _classes(table: ClassTable, least: int = 0) -> tuple[Classes, NDArray[np.bool_] | None]:
     """The table as models see it, and which of its classes they see if not all."""
     if table.units is not None:
         return unit_classes(table.histograms[0], table.histograms[1:], table.units), None
-    classes = Classes(
-        table.sizes, {each.column.name: each for each in table.histograms}, table.population
-    )
+    histograms = {each.column.name: each for each in table.histograms}
+    classes = Classes(table.sizes, histograms, table.population, least=least)
     if table.population is None:
         return classes, None
     occupied = table.sizes > 0
@@ -332,6 +331,11 @@ def _histogram(
 ) -> Histogram:
     """The histogram of rows, each of which is at first a class of its own."""
     rows = class_of.size
+    full = FullHistogram.of_classes(
+        sensitive.column, class_of, sensitive.value_of_row, classes, counts
+    )
+    if full is not None:
+        return full
     single = Histogram(
         sensitive.column,
         np.arange(rows + 1),

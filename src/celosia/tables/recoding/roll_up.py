@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.tables.hierarchies import Hierarchy
-from celosia.tables.models import Histogram
+from celosia.tables.models import FullHistogram, Histogram
 from celosia.tables.models.units import UnitValues
 from celosia.tables.recoding import _kernels
 
@@ -120,7 +120,7 @@ class ClassTable:
     @property
     def weight(self) -> int:
         """How much room the table takes, in classes of one word each."""
-        entries = sum(each.values.size for each in self.histograms)
+        entries = sum(each.weight for each in self.histograms)
         return int(self.sizes.size * self.keys.shape[1] + entries)
 
     def merged(
@@ -235,6 +235,8 @@ class RollUp:
 
 def merge_histogram(histogram: Histogram, class_of: NDArray[np.int32], classes: int) -> Histogram:
     """The histogram once each class has become part of a new one."""
+    if isinstance(histogram, FullHistogram):
+        return histogram.merged(class_of, classes)
     return Histogram(
         histogram.column,
         *_kernels.merge_histograms(

@@ -15,7 +15,9 @@ The order decides only how soon the facts bite. With no suppression allowed the 
 its floor, and going down from the top lets each failure close most. Under a limit the node in the
 middle of the open ones, ordered by floor, is tried: a success halves what is open from above, a
 failure closes a whole region below. The longer nothing better is found, the nearer is the best so
-far to the optimum, and the higher up the next node is taken from, where failures close most.
+far to the optimum, and the higher up the next node is taken from, where failures close most. Before
+that the nodes beside the best are tried: where little can be closed, a good node found early is
+what closes most.
 
 A search that is stopped early knows the best so far and the lowest floor still open: between the
 two lies the optimum.
@@ -215,6 +217,8 @@ class _Search:
         self._stale = 0
         self._misses = 0
         """Nodes tried since the best so far was found."""
+        self._beside: list[int] | None = None
+        """The nodes beside the best that are still to be tried; None before they are made."""
 
     def step(self) -> bool:
         """Close at least one node; false if none was open."""
@@ -246,6 +250,9 @@ class _Search:
         if self.decided == self.lattice.nodes:
             return None
         is_open = self._is_open.reshape(-1)
+        beside = self._next_beside_best(is_open)
+        if beside is not None:
+            return beside
         if self._stale * SWEEP > self._open.size or self._open.size < SMALL:
             self._open = self._open[is_open[self._open]]
             self._stale = 0
@@ -255,6 +262,26 @@ class _Search:
         if place < 0:  # those below are all closed: the rest must be swept up
             place = int(np.argmax(is_open[self._open]))
         return int(self._open[place])
+
+    def _next_beside_best(self, is_open: NDArray[np.bool_]) -> int | None:
+        """An open node one level in one column from the best, highest first; None if not yet."""
+        if self.best is None or self.allowed == 0 or self._misses < PATIENCE_UNLIMITED:
+            return None
+        if self._beside is None:
+            node = self.best.node
+            at = sum(level * stride for level, (stride, _) in zip(node, self._strides, strict=True))
+            beside = [
+                at + step * stride
+                for level, (stride, levels) in zip(node, self._strides, strict=True)
+                for step in (-1, 1)
+                if 0 <= level + step < levels
+            ]
+            self._beside = sorted(beside, key=lambda index: float(self._floors[index]))
+        while self._beside:
+            index = self._beside.pop()
+            if is_open[index]:
+                return index
+        return None
 
     def _place(self, open_nodes: int) -> int:
         """Which of the open nodes, in order of floor, to try.
@@ -277,6 +304,7 @@ class _Search:
         score = self.measure.score(outcome)
         if self.best is None or _rank(score, outcome) < _rank(self.score, self.best):
             self.best, self.score, self._misses = outcome, score, 0
+            self._beside = None
             # Equal floors stay open: a tie must be seen to be settled.
             within = bisect_right(self._open, score, key=lambda index: self._floors[index])
             beyond = self._open[within:]
