@@ -120,9 +120,13 @@ def totals(plan: Plan, ask: Executor) -> tuple[list[Counter[Any]], list[int]]:
         return [Counter(points)], [step.rows.most]
     if isinstance(step, ChosenCapStep):
         (mechanism,) = step.mechanisms(1)
-        (people,) = step._people(ask, keys)
-        amounts = people.totals
-        under = [amounts(cap) for cap in mechanism.caps] if callable(amounts) else amounts
+        by_group, apart = step._split(keys)
+        if keys is not None and by_group:
+            queries = [step._cut_query(by_group, [cap], keys, None) for cap in mechanism.caps]
+            under = [[row[step.context.key_count] for row in ask(query)] for query in queries]
+        else:
+            (people,) = step._people(apart, ask, keys).values()
+            under = people.totals
         return [Counter(dict(enumerate(each))) for each in under], list(mechanism.caps)
     assert isinstance(step, LaplaceStep)
     (query,) = step.queries(keys)

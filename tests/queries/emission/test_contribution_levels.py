@@ -52,6 +52,15 @@ def read(found: list[tuple[int, ...]], width: int, place: int) -> tuple[list[int
     return levels, totals
 
 
+def count_levels(found: list[tuple[Any, ...]], place: int, size: int) -> list[int]:
+    """People at each cap of an aggregate, as `contribution_levels_query` returns them."""
+    levels = [0] * (size + 1)
+    for kind, *numbers in found:
+        if kind == 0:
+            levels[numbers[place]] += int(numbers[-2])
+    return levels[1:]
+
+
 def found_of(
     bench: Bench, asked: Question, owned: OwnedRelation
 ) -> tuple[list[int], list[list[int]]]:
@@ -61,10 +70,11 @@ def found_of(
     if asked.keys and aggregate.kind != "distinct":
         levels = contribution_levels_query(asked, owned, caps=[CAPS], group_keys=KNOWN, **given)
         totals = [
-            truncated_groups_query(asked, owned, cap=cap, group_keys=KNOWN, **given) for cap in CAPS
+            truncated_groups_query(asked, owned, caps=[cap], group_keys=KNOWN, **given)
+            for cap in CAPS
         ]
-        ((*people,),) = bench.ask(levels)
-        return [int(n) for n in people], [[int(n) for _, n in bench.ask(each)] for each in totals]
+        people = count_levels(bench.ask(levels), 0, len(CAPS))
+        return people, [[int(n) for _, n in bench.ask(each)] for each in totals]
     known = KNOWN if asked.keys else None
     query = contribution_totals_query(asked, owned, caps=[CAPS], group_keys=known, **given)
     return read(bench.ask(query), len(asked.keys), 0)
@@ -129,7 +139,7 @@ def test_with_a_large_cap_groups_hold_all_there_is(bench: Bench) -> None:
     query = truncated_groups_query(
         Question(JOIN, (COUNT,), (PART,)),
         owned,
-        cap=caps[-1],
+        caps=[caps[-1]],
         target=bench.target(),
         group_keys=KNOWN,
     )

@@ -9,6 +9,7 @@ from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from random import Random
+from types import NoneType
 from typing import Any
 
 import pytest
@@ -99,14 +100,25 @@ def vault(place: Place) -> Vault:
     return place.vault(rows(), POLICY)
 
 
+def without_people(found: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    """The numbers of people by level, which name nobody, without those who add most.
+
+    Spark lists nobody. Everything else as it is.
+    """
+    nameless = [row for row in found if row[-1] is None]
+    return sorted(nameless) if nameless else found
+
+
 def test_the_engines_return_the_same_whole_numbers(
     vault: Vault, expected: tuple[list[Any], list[Any]]
 ) -> None:
     numbers, released = answered(vault)
     # PostgreSQL is asked before each answer whether declared keys are still unique.
-    theirs = [each for each in numbers if each not in ([(True,)], [])]
-    assert theirs == [each for each in expected[0] if each not in ([(True,)], [])]
-    assert {type(cell) for found in theirs for row in found for cell in row} <= {int, str}
+    theirs = [without_people(each) for each in numbers if each not in ([(True,)], [])]
+    ours = [without_people(each) for each in expected[0] if each not in ([(True,)], [])]
+    assert theirs == ours
+    # NULL stands where a row of numbers of people names no person.
+    assert {type(cell) for found in theirs for row in found for cell in row} <= {int, str, NoneType}
     assert released == expected[1]
 
 

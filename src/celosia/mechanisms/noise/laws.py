@@ -61,11 +61,19 @@ def gaussian_tail(parameter: Fraction, point: int) -> float:
     return largest * fsum(corrections) / _total(parameter)
 
 
-def least_bound(tail: Callable[[int], float], confidence: float, size: int) -> int:
+def least_bound(
+    tail: Callable[[int], float], confidence: float, size: int, *, near: int = 0
+) -> int:
     """The least t such that `size` draws are all within -t .. t with this confidence.
 
     (1 - p)^size >= confidence, where p is the chance that one draw lies outside, taken a little
     larger than computed: a tie goes to the larger bound.
+
+    Args:
+        tail: the chance of a number of at least a point.
+        confidence: of all draws together.
+        size: how many draws there are.
+        near: where to begin to look.
     """
     allowed = -log(confidence) * (1 - SLACK)
 
@@ -73,9 +81,13 @@ def least_bound(tail: Callable[[int], float], confidence: float, size: int) -> i
         outside = 2 * tail(bound + 1) * (1 + SLACK)
         return outside < 1 and -size * log1p(-outside) <= allowed
 
-    low, high = -1, 0
+    low, high, step = -1, near, 1
+    if holds(high):
+        while high > 0 and holds(max(0, high - step)):
+            high, step = max(0, high - step), 2 * step
+        low = max(-1, high - step)
     while not holds(high):
-        low, high = high, 2 * high + 1
+        low, high, step = high, high + step, 2 * step
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if holds(middle) else (middle, high)
@@ -290,6 +302,10 @@ class Law(ABC):
         """The least t such that none of `size` draws exceeds t in size, with this confidence."""
         return _bound(self, check_confidence(confidence), check_whole(size, name="size"))
 
+    def point_near(self, chance: float) -> int:
+        """About where the tail has a chance: only how long a search takes depends on it."""
+        return 0
+
     @abstractmethod
     def mass(self, point: int) -> float:
         """The chance of one number."""
@@ -346,6 +362,11 @@ class DiscreteLaplace(Law):
     def _tail(self, point: int) -> float:
         """q^point / (1 + q)."""
         return _exp(-point / self.scale) / (1 + exp(-float(1 / self.scale)))
+
+    def point_near(self, chance: float) -> int:
+        """By the inverse of the tail."""
+        ratio = chance * (1 + exp(-float(1 / self.scale)))
+        return max(0, int(-log(ratio) * float(self.scale))) if 0 < ratio < 1 else 0
 
     def _draw(self, size: int, rng: Source) -> NDArray[np.int64]:
         return draw_laplace(self.scale, size, rng)
@@ -406,4 +427,5 @@ class DiscreteGaussian(Law):
 @lru_cache(maxsize=256)
 def _bound(law: Law, confidence: float, size: int) -> int:
     # A millisecond of halving, which an answer asks for several times.
-    return least_bound(law.tail, confidence, size)
+    near = law.point_near(-expm1(log(confidence) / size) / 2)
+    return least_bound(law.tail, confidence, size, near=near)

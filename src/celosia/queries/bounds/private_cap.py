@@ -40,8 +40,7 @@ class ContributionSummary:
     Args:
         levels: how many people contribute, in size, more than the cap before, up to this cap.
         totals: for every cap the sum of all contributions, cut off at the cap; for an answer by
-            groups a list of sums, each person cut off at the cap in sum over all groups. Or a
-            function of a cap, which is asked for the chosen one only.
+            groups a list of sums, each person cut off at the cap in sum over all groups.
     """
 
     levels: Any
@@ -60,6 +59,41 @@ class ContributionSummary:
 
     def __repr__(self) -> str:
         return "People(...)"  # exact numbers of private data stay out of logs
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ChosenCap:
+    """A cap that was chosen privately, and the noise of the answer under it, which stays secret."""
+
+    mechanism: PrivateCap
+    place: int
+    people: tuple[int, ...]
+    """The noisy numbers of people, which are released."""
+    noise: tuple[int, ...]
+    """Of each group: drawn before the totals are known, and never shown."""
+
+    @property
+    def cap(self) -> int:
+        """The cap: a function of noisy numbers, so the totals under it may be asked for."""
+        return self.mechanism.caps[self.place]
+
+    def release(self, totals: Any) -> Measurement[Any]:
+        """The totals of all groups under the cap, with noise.
+
+        Raises:
+            InputError: CEL-Q081 not a total for each group.
+        """
+        exact = read_totals(totals, self.mechanism.groups)
+        values = [total + each for total, each in zip(exact, self.noise, strict=True)]
+        return Measurement(
+            values[0] if self.mechanism.groups == 1 else np.array(values, dtype=np.int64),
+            {
+                "cap": self.cap,
+                "caps": self.mechanism.caps,
+                "people": self.people,
+                "error": self.mechanism.laws[self.place].bound(0.95, size=self.mechanism.groups),
+            },
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -141,26 +175,23 @@ class PrivateCap(CapChoice[ContributionSummary, Any]):
             InputError: CEL-Q081 not a total for each cap; CEL-Q081 not a number of people for each.
         """
         levels = read_levels(x.levels, len(self.caps))
-        totals = None if callable(x.totals) else self._read(x.totals)
+        totals = self._read(x.totals)
+        chosen = self.choose(levels, rng=rng)
+        return chosen.release(totals[chosen.place])
+
+    def choose(self, levels: Any, *, rng: Source) -> ChosenCap:
+        """Choose the cap, and draw the noise of the answer: the totals may be asked for then.
+
+        Args:
+            levels: how many people contribute up to each cap, see `ContributionSummary`.
+            rng: where randomness comes from.
+        """
+        exact = read_levels(levels, len(self.caps))
         noise = self.level_noise.draw(len(self.caps), rng).tolist()
-        noisy = [level + each for level, each in zip(levels, noise, strict=True)]
+        noisy = [level + each for level, each in zip(exact, noise, strict=True)]
         place = self.choose_cap(noisy)
         law = self.laws[place]
-        if totals is None:  # the cap is a function of noisy numbers, so it may be asked with
-            exact = read_totals(x.totals(self.caps[place]), self.groups)
-        else:
-            exact = totals[place]
-        drawn = law.draw(self.groups, rng).tolist()
-        values = [total + each for total, each in zip(exact, drawn, strict=True)]
-        return Measurement(
-            values[0] if self.groups == 1 else np.array(values, dtype=np.int64),
-            {
-                "cap": self.caps[place],
-                "caps": self.caps,
-                "people": tuple(noisy),
-                "error": law.bound(0.95, size=self.groups),
-            },
-        )
+        return ChosenCap(self, place, tuple(noisy), tuple(law.draw(self.groups, rng).tolist()))
 
     def choose_cap(self, noisy: list[int]) -> int:
         """The place of the cap for noisy numbers of people: a function of released numbers only.

@@ -80,8 +80,15 @@ class FlatQuery:
             for number, each in enumerate(self.question.aggregates, start=1)
         ]
 
-    def rows(self, *, only_group_keys: bool = False) -> exp.Select:
-        """The keys, owners and values of every row, if wished only of rows with known keys."""
+    def rows(
+        self, *, only_group_keys: bool = False, condition: exp.Expr | None = None
+    ) -> exp.Select:
+        """The keys, owners and values of every row, or of some.
+
+        Args:
+            only_group_keys: whether only of rows with known keys.
+            condition: on the columns of the relation, met before anything is computed.
+        """
         source = self.owned.relation if self.owned else self.question.source
         columns: list[exp.Expr] = [
             as_alias(self._key(key.expression, source), word)
@@ -98,6 +105,8 @@ class FlatQuery:
             if each.kind != "rows"
         ]
         made = select(source, columns or [as_alias(integer_literal(1), "one")], target=self.target)
+        if condition is not None:
+            made.where(condition, copy=False)
         if only_group_keys and self.group_keys is not None:
             made = select_from(made, [exp.Star()])
             for number, word in enumerate(self.keys):

@@ -71,7 +71,7 @@ def count_by_level(
         # Back to 64 bits, where it fits: engines add those up in 128 bits, and fast.
         clipped.append(as_alias(target.cast(amount, "whole"), word))
         size = exp.Abs(this=column(word)) if is_signed else column(word)
-        levels += [column(word), as_alias(_level(size, ladder), f"level_{place}")]
+        levels += [column(word), as_alias(level_of(size, ladder), f"level_{place}")]
         sums.append(as_alias(exp.Sum(this=column(word)), f"sum_{place}"))
     words = [f"level_{place}" for place, _ in enumerate(ladders, start=1)]
     cut = select_from(entries, clipped)
@@ -104,16 +104,23 @@ def clip(amount: exp.Expr, cap: int) -> exp.Least:
     return exp.Least(this=amount, expressions=[integer_literal(cap)], ignore_nulls=True)
 
 
-def _level(size: exp.Expr, ladder: Sequence[int]) -> exp.Case:
-    # Put together by hand: builders copy and parse, which adds up over dozens of columns.
+def level_of(size: exp.Expr, ladder: Sequence[int]) -> exp.Expr:
+    """The step of a ladder at which a size ends, from 1; 0 for a size of 0.
+
+    Halved again and again: most sizes are told after five tests, not after one for each step.
+    """
     ends = [0, *ladder[:-1]]
-    return exp.Case(
-        ifs=[
-            exp.If(this=at_most(size.copy(), end), true=integer_literal(level))
-            for level, end in enumerate(ends)
-        ],
-        default=integer_literal(len(ladder)),
-    )
+
+    # Put together by hand: builders copy and parse, which adds up over dozens of columns.
+    def within(low: int, high: int) -> exp.Expr:
+        if low == high:
+            return integer_literal(low)
+        middle = (low + high) // 2
+        return _case(
+            at_most(size.copy(), ends[middle]), within(low, middle), within(middle + 1, high)
+        )
+
+    return within(0, len(ladder))
 
 
 def _sign(amount: exp.Expr) -> exp.Case:

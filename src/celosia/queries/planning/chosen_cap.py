@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,14 +15,51 @@ from celosia.accounting.losses import Loss, PureLoss
 from celosia.core.messages import Message
 from celosia.core.randomness import Source
 from celosia.mechanisms.mechanism import Measurement
-from celosia.queries.bounds.private_cap import ContributionSummary, PrivateCap
+from celosia.queries.bounds.private_cap import ChosenCap, ContributionSummary, PrivateCap
 from celosia.queries.emission import (
     contribution_levels_query,
     contribution_totals_query,
     truncated_groups_query,
 )
+from celosia.queries.emission.group_truncation import LISTED, lists_people, may_be_listed
 from celosia.queries.planning import plan
 from celosia.queries.planning.aggregates import Total
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Contributors:
+    """What people add to a total over all groups: nothing of it may be shown."""
+
+    levels: list[int]
+    """People whose sum of sizes is above the cap before, up to this one."""
+    largest: list[tuple[int, Any]] | None
+    """Those who add most, and what they add, cut off at the last cap; `LISTED + 1` or all. None
+    where the engine lists nobody."""
+    last: int
+    """The last cap."""
+
+    def above(self, cap: int) -> list[Any] | None:
+        """All who may add more than a cap; None where the list does not tell.
+
+        What is cut off at the last cap may be more, so who stands there may be above it.
+        """
+        least = cap if cap == self.last else cap + 1
+        if self.largest is None:
+            return None
+        if len(self.largest) > LISTED and min(amount for amount, _ in self.largest) >= least:
+            return None
+        return [person for amount, person in self.largest if amount >= least]
+
+
+def _all_above(contributors: Sequence[Contributors], caps: Sequence[int]) -> list[Any] | None:
+    """All who may be above the cap of a total, where the lists tell."""
+    found: dict[Any, None] = {}
+    for each, cap in zip(contributors, caps, strict=True):
+        people = each.above(cap)
+        if people is None:
+            return None
+        found |= dict.fromkeys(people)
+    return list(found)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,20 +135,42 @@ class ChosenCapStep(plan.Step):
         groups = plan.count_groups(group_keys)
         if not groups:  # no key was chosen
             return tuple(plan.ReleasedValues(()) for _ in self.totals)
-        return tuple(
-            _release_values(mechanism.measure(people, rng=rng))
-            for mechanism, people in zip(
-                self.mechanisms(groups), self._people(execute, group_keys), strict=True
-            )
-        )
+        by_group, apart = self._split(group_keys)
+        contributors: dict[str, Contributors] = {}
+        if by_group and group_keys is not None:
+            rows = execute(self._levels_query(by_group, group_keys))
+            contributors = self._read_contributors(by_group, rows)
+        people = self._people(apart, execute, group_keys)
+        measured: dict[str, Measurement[Any]] = {}
+        chosen: dict[str, ChosenCap] = {}
+        for total, mechanism in zip(self.totals, self.mechanisms(groups), strict=True):
+            if total.name in contributors:
+                levels = contributors[total.name].levels
+                chosen[total.name] = mechanism.choose(levels, rng=rng)
+            else:
+                measured[total.name] = mechanism.measure(people[total.name], rng=rng)
+        if by_group and group_keys is not None:
+            caps = [chosen[each.name].cap for each in by_group]
+            above = _all_above([contributors[each.name] for each in by_group], caps)
+            if above is not None and not self._may_be_listed(above):
+                above = None
+            # Who is above, and whether they are searched for, decides how long the query takes and
+            # nothing else: answers leave at deadlines that follow from public facts.
+            rows = execute(self._cut_query(by_group, caps, group_keys, above))
+            start = self.context.key_count
+            for place, total in enumerate(by_group, start=start):
+                exact = [plan.clamp_total(row[place]) for row in rows]
+                measured[total.name] = chosen[total.name].release(exact)
+        return tuple(_release_values(measured[each.name]) for each in self.totals)
 
     def queries(self, group_keys: plan.GroupKeys | None) -> Iterator[exp.Expr]:
         by_group, apart = self._split(group_keys)
         if by_group and group_keys is not None:
             yield self._levels_query(by_group, group_keys)
-            yield from (
-                self._cut_query(each, self._caps(each)[-1], group_keys) for each in by_group
-            )
+            caps = [self._caps(each)[-1] for each in by_group]
+            yield self._cut_query(by_group, caps, group_keys, None)
+            if self._lists_people:
+                yield self._cut_query(by_group, caps, group_keys, [])
         yield from (self._totals_query(totals, group_keys) for totals in apart)
 
     def _split(self, group_keys: plan.GroupKeys | None) -> tuple[list[Total], list[list[Total]]]:
@@ -129,36 +188,47 @@ class ChosenCapStep(plan.Step):
             return own, shared
         return [], [own, *shared] if own else shared
 
+    def empty_rows(self, query: exp.Expr, *, group_keys: plan.GroupKeys | None) -> plan.Rows:
+        if isinstance(query, exp.Union):
+            return []  # only people are returned
+        return super().empty_rows(query, group_keys=group_keys)
+
+    @property
+    def _lists_people(self) -> bool:
+        assert self.context.owned is not None
+        return lists_people(self.context.owned, self.context.target)
+
+    def _may_be_listed(self, people: Sequence[Any]) -> bool:
+        assert self.context.owned is not None
+        return may_be_listed(people, self.context.owned, self.context.target)
+
     def _people(
-        self, execute: plan.Executor, group_keys: plan.GroupKeys | None
-    ) -> list[ContributionSummary]:
-        """Exact numbers."""
+        self,
+        apart: list[list[Total]],
+        execute: plan.Executor,
+        group_keys: plan.GroupKeys | None,
+    ) -> dict[str, ContributionSummary]:
+        """Exact numbers, by the name of the total."""
         found: dict[str, ContributionSummary] = {}
-        by_group, apart = self._split(group_keys)
-        if by_group and group_keys is not None:
-            found |= self._by_group(by_group, execute, group_keys)
         for totals in apart:
             rows, start = execute(self._totals_query(totals, group_keys)), self.context.key_count
             for total, ladder in zip(totals, map(self._caps, totals), strict=True):
                 found[total.name] = _read_summary(rows, start, len(ladder))
                 start += 2 * len(ladder)
-        return [found[each.name] for each in self.totals]
+        return found
 
-    def _by_group(
-        self, totals: list[Total], execute: plan.Executor, group_keys: plan.GroupKeys
-    ) -> dict[str, ContributionSummary]:
-        """People by level now, and totals of groups when a cap was chosen: under this cap only."""
-        ((*numbers,),) = execute(self._levels_query(totals, group_keys))
-
-        def under(total: Total, cap: int) -> list[int]:
-            rows = execute(self._cut_query(total, cap, group_keys))
-            return [plan.clamp_total(row[self.context.key_count]) for row in rows]
-
+    def _read_contributors(self, totals: list[Total], rows: plan.Rows) -> dict[str, Contributors]:
         found = {}
-        for total, ladder in zip(totals, map(self._caps, totals), strict=True):
-            levels, numbers = numbers[: len(ladder)], numbers[len(ladder) :]
-            found[total.name] = ContributionSummary(
-                [int(each) for each in levels], partial(under, total)
+        for place, (total, ladder) in enumerate(
+            zip(totals, map(self._caps, totals), strict=True), start=1
+        ):
+            levels = [0] * len(ladder)
+            for kind, *numbers in rows:
+                if kind == 0 and numbers[place - 1] > 0:
+                    levels[numbers[place - 1] - 1] += int(numbers[len(totals)])
+            largest = [(int(row[-2]), row[-1]) for row in rows if row[0] == place]
+            found[total.name] = Contributors(
+                levels, largest if self._lists_people else None, ladder[-1]
             )
         return found
 
@@ -184,15 +254,22 @@ class ChosenCapStep(plan.Step):
             fixed=plan.fixed_points(totals),
         )
 
-    def _cut_query(self, total: Total, cap: int, group_keys: plan.GroupKeys) -> exp.Expr:
+    def _cut_query(
+        self,
+        totals: list[Total],
+        caps: list[int],
+        group_keys: plan.GroupKeys,
+        people: list[int | str] | None,
+    ) -> exp.Expr:
         assert self.context.owned is not None
         return truncated_groups_query(
-            self.context.question_for([total]),
+            self.context.question_for(totals),
             self.context.owned,
-            cap=cap,
+            caps=caps,
             target=self.context.target,
             group_keys=group_keys,
-            fixed=plan.fixed_points([total]),
+            fixed=plan.fixed_points(totals),
+            people=people,
         )
 
     def _caps(self, total: Total) -> tuple[int, ...]:
