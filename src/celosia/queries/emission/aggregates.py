@@ -20,7 +20,7 @@ from celosia.queries.algebra import (
 )
 from celosia.queries.bounds.lineage import column_expression
 from celosia.queries.emission.expression_types import infer_type
-from celosia.queries.emission.fixed_point import FixedPoint
+from celosia.queries.emission.fixed_point import FixedPoint, as_double
 from celosia.queries.emission.relations import select, write_expression
 from celosia.queries.emission.syntax import (
     as_alias,
@@ -131,20 +131,20 @@ class FlatQuery:
             raise QueryRefused("CEL-Q132.no_bounds", name=aggregate.name)
         declared = self.target.declared_column(argument, source)
         is_whole = declared is not None and declared.type == "integer"
-        fixed = self.fixed[aggregate.name]
-        steps = fixed.tree(
-            tree, is_whole=is_whole, target=self.target, as_real=self._is_real(aggregate)
-        )
+        fixed, is_real = self.fixed[aggregate.name], self._is_real(aggregate)
+        steps = fixed.tree(tree, is_whole=is_whole, target=self.target, as_real=is_real)
         if self.target.dialect != "postgres":
             return steps
         from celosia.queries.emission.postgres import steps_in_doubles  # one dialect is needed
 
-        return steps_in_doubles(argument, source, fixed, steps, target=self.target)
+        steps = steps_in_doubles(
+            argument, source, fixed, steps, target=self.target, as_real=is_real
+        )
+        return as_double(steps, self.target) if is_real else steps
 
     def _is_real(self, aggregate: Aggregate) -> bool:
         """Whether whole steps are added up in doubles."""
-        is_fast = self.saturating and self.target.dialect in ("duckdb", "spark")
-        return is_fast and self.fixed[aggregate.name].is_exact_in_doubles
+        return self.saturating and self.fixed[aggregate.name].is_exact_in_doubles
 
     def owners_in_order(self, rows: exp.Select) -> exp.Select:
         """The owners of rows, in order where that makes it faster to count the rows of each."""
@@ -161,7 +161,7 @@ class FlatQuery:
         Whole numbers from 0 are added up in doubles without fault as long as no sum of some of them
         passes 2^53, and no such sum is above the whole. Once it is passed, more only leads further
         up, in whatever order: so the lesser of 2^53 and the sum is exact, always. Engines are three
-        times as fast with doubles as with 128 bits.
+        times as fast with doubles as with 128 bits, and no sum of so few bits is beyond a double.
         """
         match aggregate.kind:
             case "rows":
@@ -171,7 +171,7 @@ class FlatQuery:
             case "distinct":
                 return exp.Count(this=exp.Distinct(expressions=[column(word)]))
             case _ if self._is_real(aggregate):
-                most = self.target.cast(integer_literal(EXACT), "real")
+                most = as_double(integer_literal(EXACT), self.target)
                 # 0 first: LEAST passes over NULL, the sum of no rows.
                 summed = zero_if_null(exp.Sum(this=column(word)))
                 least = exp.Least(this=summed, expressions=[most], ignore_nulls=True)

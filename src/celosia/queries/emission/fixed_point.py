@@ -73,13 +73,14 @@ class FixedPoint:
             argument: what is rounded.
             is_whole: whether it has a type of whole numbers, which doubles could not hold.
             target: the engine.
-            as_real: whether the whole number may come in the engine's type for reals, where that
-                saves work; else it has 64 bits.
+            as_real: whether the whole number may come as a double, where that saves work; else it
+                has 64 bits.
         """
         if is_whole and self.step.numerator == 1:
             return self._of_whole(argument, target)
         if target.dialect == "postgres" and isinstance(argument, exp.Column):
-            return self._of_column(argument, target)
+            return self._of_column(argument, target, as_real=as_real)
+        as_real = as_real and target.dialect != "postgres"  # whose other numbers are decimals
         value = target.cast(argument.copy(), "real")
         steps: exp.Expr = value.copy()
         if self.step.denominator != 1:
@@ -116,7 +117,12 @@ class FixedPoint:
         )
 
     def _of_column(
-        self, argument: exp.Expr, target: Target, shift: Fraction = Fraction(0)
+        self,
+        argument: exp.Expr,
+        target: Target,
+        shift: Fraction = Fraction(0),
+        *,
+        as_real: bool = False,
     ) -> exp.Expr:
         """In PostgreSQL, of a column of doubles or decimals: doubles once they are between bounds.
 
@@ -126,19 +132,17 @@ class FixedPoint:
         """
         ends = self.low * self.step + shift, self.high * self.step + shift
         lowest, highest = (_written(float(each)) for each in ends)
-        as_double: exp.Expr = _double(argument.copy())
+        real: exp.Expr = _double(argument.copy())
         if shift:
-            as_double = exp.Paren(
-                this=exp.Sub(this=as_double, expression=_double(_written(float(shift))))
-            )
+            real = exp.Paren(this=exp.Sub(this=real, expression=_double(_written(float(shift)))))
         is_negative = exp.LT(this=argument.copy(), expression=_written(float(shift)))
         tiny = exp.Literal.number(TINY)
         is_tiny = exp.Between(this=argument.copy(), low=exp.Neg(this=tiny), high=tiny.copy())
         of_zero = min(max(_half_away(-shift / self.step), self.low), self.high)
         inside: exp.Expr = (
             exp.Case()
-            .when(is_tiny, self._end(of_zero, target))
-            .else_(self._nearest(as_double, is_negative, target))
+            .when(is_tiny, self._end(of_zero, target, as_real=as_real))
+            .else_(self._nearest(real, is_negative, target, as_real=as_real))
         )
         if self.reach + abs(shift) / self.step > NEAR:
             inside = self._clamped(inside)
@@ -150,33 +154,38 @@ class FixedPoint:
             exp.Case()
             .when(exp.Between(this=argument.copy(), low=lowest, high=highest), inside)
             .when(
-                exp.LT(this=argument.copy(), expression=lowest.copy()), self._end(self.low, target)
+                exp.LT(this=argument.copy(), expression=lowest.copy()),
+                self._end(self.low, target, as_real=as_real),
             )
-            .when(exp.and_(above, is_number), self._end(self.high, target))
+            .when(exp.and_(above, is_number), self._end(self.high, target, as_real=as_real))
         )
 
     def tree_of_moved(self, column: exp.Expr, shift: Fraction, target: Target) -> exp.Expr:
         """In PostgreSQL, the steps of a column less a number."""
         return self._of_column(column, target, shift)
 
-    def tree_of_doubles(self, value: exp.Expr, target: Target) -> exp.Expr:
+    def tree_of_doubles(
+        self, value: exp.Expr, target: Target, *, as_real: bool = False
+    ) -> exp.Expr:
         """In PostgreSQL, the steps of doubles that are neither NULL nor infinite nor NaN."""
         lowest, highest = (_written(float(each * self.step)) for each in (self.low, self.high))
         inside = exp.Between(this=value.copy(), low=lowest, high=highest)
         below = exp.LT(this=value.copy(), expression=lowest.copy())
         return (
             exp.Case()
-            .when(inside, self._nearest_within(value, target))
-            .when(below, self._end(self.low, target))
-            .else_(self._end(self.high, target))
+            .when(inside, self._nearest_within(value, target, as_real=as_real))
+            .when(below, self._end(self.low, target, as_real=as_real))
+            .else_(self._end(self.high, target, as_real=as_real))
         )
 
-    def _nearest_within(self, value: exp.Expr, target: Target) -> exp.Expr:
+    def _nearest_within(self, value: exp.Expr, target: Target, *, as_real: bool) -> exp.Expr:
         is_negative = exp.LT(this=value.copy(), expression=exp.Literal.number("0"))
-        inside = self._nearest(exp.Paren(this=value), is_negative, target)
+        inside = self._nearest(exp.Paren(this=value), is_negative, target, as_real=as_real)
         return self._clamped(inside) if self.reach > NEAR else inside
 
-    def _nearest(self, value: exp.Expr, is_negative: exp.Expr, target: Target) -> exp.Expr:
+    def _nearest(
+        self, value: exp.Expr, is_negative: exp.Expr, target: Target, *, as_real: bool
+    ) -> exp.Expr:
         """The step next to a double between the bounds, in PostgreSQL; halves go away from zero.
 
         `HALF` is exact where a half itself is not: 0.49999999999999994 + 0.5 is 1 in doubles. With
@@ -194,7 +203,7 @@ class FixedPoint:
         if self.low < 0:
             half = exp.Case().when(is_negative, exp.Neg(this=half)).else_(half.copy())
         moved = exp.Anonymous(this="TRUNC", expressions=[exp.Add(this=steps, expression=half)])
-        return target.cast(moved, "whole")
+        return moved if as_real else target.cast(moved, "whole")
 
     def _clamped(self, tree: exp.Expr) -> exp.Expr:
         return exp.func(
@@ -233,11 +242,17 @@ class FixedPoint:
 
     @staticmethod
     def _end(steps: int, target: Target, *, as_real: bool = False) -> exp.Expr:
-        return target.cast(integer_literal(steps), "real" if as_real else "whole")
+        number = integer_literal(steps)
+        return as_double(number, target) if as_real else target.cast(number, "whole")
 
     @staticmethod
     def _real(number: int) -> exp.Expr:
         return exp.Literal.number(str(number))
+
+
+def as_double(tree: exp.Expr, target: Target) -> exp.Cast:
+    """A cast to a double: of a whole number near zero, so it cannot fail."""
+    return _double(tree) if target.dialect == "postgres" else target.cast(tree, "real")
 
 
 def _written(number: float) -> exp.Expr:

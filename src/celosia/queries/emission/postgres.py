@@ -78,7 +78,13 @@ MARGIN = "1e-5"
 
 
 def steps_in_doubles(
-    argument: exp.Expr, relation: Relation, fixed: FixedPoint, exact: exp.Expr, *, target: Target
+    argument: exp.Expr,
+    relation: Relation,
+    fixed: FixedPoint,
+    exact: exp.Expr,
+    *,
+    target: Target,
+    as_real: bool = False,
 ) -> exp.Expr:
     """The steps of sums, differences and products of columns and written numbers, in doubles.
 
@@ -98,6 +104,7 @@ def steps_in_doubles(
         fixed: the grid.
         exact: the steps in decimal numbers.
         target: the engine.
+        as_real: whether the steps may come as doubles.
     """
     tree = argument.copy()
     for each in tree.find_all(exp.Identifier):
@@ -114,7 +121,8 @@ def steps_in_doubles(
     condition = _are_moderate([tree], columns, relation, target)
     if value is None or condition is None:
         return exact
-    return exp.Case().when(condition, fixed.tree_of_doubles(value, target)).else_(exact)
+    steps = fixed.tree_of_doubles(value, target, as_real=as_real)
+    return exp.Case().when(condition, steps).else_(exact)
 
 
 def _moved_column(tree: exp.Expr) -> tuple[exp.Column, Fraction] | None:
