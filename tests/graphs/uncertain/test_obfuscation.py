@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import stats
+from scipy import special, stats
 
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.progress import Step
@@ -16,10 +16,15 @@ from celosia.graphs.examples import UNCERTAIN, g9, karate, uncertain_original
 from celosia.graphs.generators import power_law, random_graph
 from celosia.graphs.graph import Graph
 from celosia.graphs.method import METHODS
-from celosia.graphs.uncertain._kernels import alias_table
+from celosia.graphs.uncertain import _kernels as kernels
 from celosia.graphs.uncertain.entropy import degree_distributions, obfuscation, recounted_failures
 from celosia.graphs.uncertain.graph import UncertainGraph
-from celosia.graphs.uncertain.method import KObfuscation, UncertainGraphSampler, uniqueness
+from celosia.graphs.uncertain.method import (
+    KObfuscation,
+    UncertainGraphSampler,
+    uniqueness,
+    weight_classes,
+)
 
 FIGURE_11 = UncertainGraph.of({(u - 1, v - 1): p for (u, v), p in UNCERTAIN.items()}, order=4)
 
@@ -111,29 +116,103 @@ def test_uniqueness_is_the_inverse_of_a_sum_of_normal_densities() -> None:
 
 
 @settings(max_examples=50, deadline=None)
-@given(st.lists(st.floats(1e-6, 1e3), min_size=1, max_size=30))
-def test_an_alias_table_gives_each_place_its_weight(weights: list[float]) -> None:
-    stay, other = alias_table(np.array(weights))
-    found = np.zeros(len(weights))
-    for place, chance in enumerate(np.minimum(stay, 1)):
-        found[place] += chance / len(weights)
-        found[other[place]] += (1 - chance) / len(weights)
-    assert found == pytest.approx(np.array(weights) / sum(weights), abs=1e-9)
+@given(st.lists(st.floats(1e-3, 1e3), min_size=1, max_size=30))
+def test_shares_pick_each_place_by_its_weight(weights: list[float]) -> None:
+    ranked = np.sort(np.array(weights))[::-1]
+    classes = weight_classes(ranked)
+    shares = (np.arange(4000) + 0.5) / 4000
+    picked = [kernels.pick(share, *classes) for share in shares.tolist()]
+    found = np.bincount(picked, minlength=len(weights)) / 4000
+    assert found == pytest.approx(ranked / ranked.sum(), abs=1.01 / 4000)
+    assert picked == sorted(picked)
 
 
-def test_the_noise_is_half_normal_cut_at_one_but_for_a_uniform_share() -> None:
-    drawing = UncertainGraphSampler(graph=g9(), spared=0, target=12, uniform=0.2)
-    for width in (0.05, 0.4, 5.0):
-        drawn = drawing._noise(np.full(20_000, width), Seeded(9))
-        inside = 2 * stats.norm.cdf(1 / width) - 1
+def test_half_normal_amounts_are_those_of_the_distribution_function() -> None:
+    shares = np.concatenate([10.0 ** -np.arange(1, 16), np.linspace(0.001, 0.999, 60)])
+    shares = np.concatenate([shares, 1 - 10.0 ** -np.arange(3, 16)])
+    for width in (2.0**-30, 0.01, 0.13, 0.5, 3.0, 1024.0):
+        inside = special.erf(1 / (width * np.sqrt(2)))
+        told = np.minimum(-width * special.ndtri(0.5 - 0.5 * shares * inside), 1.0)
+        found = [kernels.half_normal(share, width) for share in shares.tolist()]
+        assert found == pytest.approx(told, rel=1e-12)
 
-        def told(x: np.ndarray, width: float = width, inside: float = inside) -> np.ndarray:
-            half = (2 * stats.norm.cdf(x / width) - 1) / inside
-            return np.asarray(0.2 * np.clip(x, 0, 1) + 0.8 * np.clip(half, 0, 1))
 
-        assert stats.kstest(drawn, told).pvalue > 1e-6
-        assert stats.kstest(drawn * 1.25, told).pvalue < 1e-6
-        assert stats.kstest(drawn * 0.8, told).pvalue < 1e-6
+@pytest.mark.parametrize("width", [0.05, 0.4, 5.0])
+def test_the_noise_is_half_normal_cut_at_one_but_for_a_uniform_share(width: float) -> None:
+    count, grid = 20_000, 10**6
+    real = np.arange(count) % 2 == 0
+    pairs = np.stack([np.arange(count), np.arange(count) + 1], axis=1).astype(np.int32)
+    steps = np.empty(count, dtype=np.int64)
+    words = Seeded(9).words(count)
+    weights = np.full(count + 1, 0.5)
+    kept = kernels.blur(pairs, real, words, weights, width, 0.2, grid, steps)
+    assert kept > count - 20, "only chances of 0 go"
+    was_real = pairs[:kept, 0] % 2 == 0
+    drawn = np.where(was_real, grid - steps[:kept], steps[:kept]) / grid
+    inside = 2 * stats.norm.cdf(1 / width) - 1
+
+    def told(x: np.ndarray) -> np.ndarray:
+        half = (2 * stats.norm.cdf(x / width) - 1) / inside
+        return np.asarray(0.2 * np.clip(x, 0, 1) + 0.8 * np.clip(half, 0, 1))
+
+    for some in (drawn[was_real], drawn[~was_real]):
+        assert stats.kstest(some, told).pvalue > 1e-6
+        assert stats.kstest(some * 1.25, told).pvalue < 1e-6
+        assert stats.kstest(some * 0.8, told).pvalue < 1e-6
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.sets(st.integers(0, 30)), st.lists(st.integers(-1, 30)))
+def test_sorted_numbers_are_merged_as_sets_are(some: set[int], more: list[int]) -> None:
+    one, other = (np.array(sorted(each), dtype=np.int64) for each in (some, more))
+    wanted = {number for number in more if number >= 0}
+    drawn = kernels.unite(one, other)
+    assert drawn.tolist() == sorted(some | wanted)
+    again = np.array(sorted(wanted), dtype=np.int64)
+    assert kernels.count_common(one, again) == len(some & wanted)
+    keys, real = kernels.toggle(one, again)
+    assert keys.tolist() == sorted(some ^ wanted)
+    assert real.tolist() == [key in some for key in keys.tolist()]
+
+
+class Recorder(Seeded):
+    """A source that remembers the words that it gave."""
+
+    def __init__(self, seed: int):
+        super().__init__(seed)
+        self.given: list[np.ndarray] = []
+
+    def words(self, count: int) -> np.ndarray:
+        self.given.append(super().words(count))
+        return self.given[-1]
+
+
+@pytest.mark.parametrize(("order", "size", "target"), [(60, 200, 400), (40, 600, 770), (9, 30, 36)])
+def test_pairs_are_put_in_and_taken_out_one_after_the_other(
+    order: int, size: int, target: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("celosia.graphs.uncertain.method._FEW", 8)
+    graph = random_graph(order, size, Seeded(1))
+    stands_out = uniqueness(graph.degrees, 0.5)
+    rng = Recorder(5)
+    sampler = UncertainGraphSampler(graph=graph, spared=0, target=target, uniform=0.01)
+    keys, real = sampler._pairs(stands_out, rng)
+    chosen = np.argsort(-stands_out, kind="stable").astype(np.int32)
+    classes = weight_classes(stands_out[chosen])
+    held, drawn = set(graph.keys.tolist()), set()
+    for words in rng.given:
+        for one, other in words.reshape(-1, 2):
+            ends = sorted(
+                int(chosen[kernels.pick((float(word >> np.uint64(12)) + 0.5) / 2**52, *classes)])
+                for word in (one, other)
+            )
+            key = ends[0] * order + ends[1]
+            if ends[0] == ends[1] or key in drawn or len(held) == target:
+                continue
+            drawn.add(key)
+            held ^= {key}
+    assert keys.tolist() == sorted(held)
+    assert real.tolist() == [key in set(graph.keys.tolist()) for key in keys.tolist()]
 
 
 def test_candidates_are_edges_and_new_pairs_up_to_the_target() -> None:

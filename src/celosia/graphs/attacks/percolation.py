@@ -89,6 +89,7 @@ def spread_marks(
     known: Graph, release: Graph, matched: Numbers, seeds: Numbers, marks: int
 ) -> None:
     """Spread the matches of the seeds, which are in `matched`, into `matched`."""
+    from celosia.graphs._edge_set import EMPTY
     from celosia.graphs.attacks._percolation_kernels import percolate
 
     taken = np.zeros(release.order, dtype=np.bool_)
@@ -96,15 +97,14 @@ def spread_marks(
     contacts = int(np.square(known.degrees.astype(np.float64)).sum())
     room = min(MOST_PAIRS, 1 << max(10, (2 * contacts).bit_length()))
     percolate(
-        known.starts,
-        known.neighbours,
-        release.starts,
-        release.neighbours,
+        (known.starts, known.neighbours),
+        (release.starts, release.neighbours),
         matched,
         taken,
         seeds,
         marks,
-        room,
+        np.full(room, EMPTY, dtype=np.int64),
+        np.zeros(room, dtype=np.min_scalar_type(marks)),
         MOST_MARKS,
         MOST_OF_ONE,
     )

@@ -1,4 +1,4 @@
-"""Greedy clusters of vertices with like neighbours, one after the other."""
+"""The search for a partition that leaves few possible worlds: one random step after the other."""
 
 from __future__ import annotations
 
@@ -8,177 +8,6 @@ import numpy as np
 
 from celosia.core.kernels import njit
 from celosia.graphs.arrays import Flags, Floats, Vertices, Whole, Words
-
-TIE = 1e-12
-"""Costs this close are taken as equal, so that rounding does not choose between vertices."""
-
-
-@njit(cache=True, nogil=True)
-def spread(
-    vertex: int,
-    starts: Whole,
-    neighbours: Vertices,
-    block: Whole,
-    crowd: int,
-    shared: Whole,
-    touched: Whole,
-    count: int,
-) -> int:
-    """Add to each vertex its common neighbours with `vertex`, and 1 where they are linked.
-
-    Vertices that have a cluster in `block` are left out, and so is what hubs with more than `crowd`
-    neighbours have in common. `touched` lists the vertices with a number above 0; returns how many
-    there are.
-    """
-    for middle in neighbours[starts[vertex] : starts[vertex + 1]]:
-        if block[middle] < 0:
-            if shared[middle] == 0:
-                touched[count] = middle
-                count += 1
-            shared[middle] += 1
-        if starts[middle + 1] - starts[middle] > crowd:
-            continue
-        for end in neighbours[starts[middle] : starts[middle + 1]]:
-            if block[end] >= 0:
-                continue
-            if shared[end] == 0:
-                touched[count] = end
-                count += 1
-            shared[end] += 1
-    return count
-
-
-@njit(cache=True, nogil=True)
-def generalisation(
-    vertex: int,
-    known: tuple[Floats, Vertices, Whole],
-    cluster: tuple[Floats, Floats, Whole],
-    seed: int,
-    keep: bool,
-) -> float:
-    """How far a cluster is generalised with one more vertex, from 0 to 1; `keep` puts it in."""
-    numbers, ancestors, heights = known
-    low, high, levels = cluster
-    total = 0.0
-    for row in range(len(numbers)):
-        least = min(low[row], numbers[row, vertex])
-        most = max(high[row], numbers[row, vertex])
-        total += most - least
-        if keep:
-            low[row], high[row] = least, most
-    for row in range(len(ancestors)):
-        level = levels[row]
-        while ancestors[row, level, vertex] != ancestors[row, level, seed]:
-            level += 1
-        total += level / heights[row]
-        if keep:
-            levels[row] = level
-    return float(total / max(len(numbers) + len(ancestors), 1))
-
-
-@njit(cache=True, nogil=True)
-def cheapest(
-    block: Whole,
-    degrees: Whole,
-    shared: Whole,
-    touched: Whole,
-    count: int,
-    lightest: int,
-    known: tuple[Floats, Vertices, Whole],
-    cluster: tuple[Floats, Floats, Whole],
-    grown: tuple[int, int, int],
-    weights: tuple[float, float],
-) -> int:
-    """The vertex without a cluster that costs a cluster least, the lowest number of equal ones.
-
-    `grown` are the seed, the size and the sum of degrees of the cluster. Without attributes,
-    whoever is not two steps away costs its degree alone: of these only the `lightest`, which has
-    the least degree, can win, and the others need no look.
-    """
-    seed, size, reach = grown
-    alpha, scale = weights
-    best, least = -1, np.inf
-    for place in range(len(block) if alpha > 0 else count + 1):
-        vertex = place
-        if alpha == 0:
-            vertex = touched[place] if place < count else lightest
-        if block[vertex] >= 0:
-            continue
-        cost = scale * (size * degrees[vertex] + reach - 2 * shared[vertex]) / size
-        if alpha > 0:
-            cost += alpha * generalisation(vertex, known, cluster, seed, False)
-        if cost < least - TIE or (cost <= least + TIE and vertex < best):
-            best, least = vertex, min(cost, least)
-    return best
-
-
-@njit(cache=True, nogil=True)
-def clusters(
-    starts: Whole,
-    neighbours: Vertices,
-    seeds: Whole,
-    by_degree: Whole,
-    known: tuple[Floats, Vertices, Whole],
-    weights: tuple[float, float],
-    k: int,
-    crowd: int,
-    block: Whole,
-    progress: Whole,
-    most: int,
-) -> bool:
-    """Make up to `most` clusters of k vertices each; -1 in `block` is a vertex without one.
-
-    `seeds` are the vertices from the greatest degree down, `by_degree` from the least up, both then
-    by number. `progress` holds where the next of each may be found, and how many clusters there
-    are. Returns whether vertices may be left for more.
-    """
-    order = len(block)
-    numbers, ancestors, _ = known
-    alpha, beta = weights
-    degrees = starts[1:] - starts[:-1]
-    shared, touched = np.zeros(order, np.int64), np.empty(order, np.int64)
-    low, high = np.empty(len(numbers)), np.empty(len(numbers))
-    levels = np.empty(len(ancestors), np.int64)
-    scale = beta / max(order - 2, 1)
-    for _ in range(most):
-        while progress[0] < order and block[seeds[progress[0]]] >= 0:
-            progress[0] += 1
-        if progress[0] == order:
-            return False
-        seed = seeds[progress[0]]
-        number = progress[2]
-        progress[2] += 1
-        for row in range(len(numbers)):
-            low[row] = high[row] = numbers[row, seed]
-        levels[:] = 0
-        block[seed] = number
-        count = spread(seed, starts, neighbours, block, crowd, shared, touched, 0)
-        size, reach = 1, degrees[seed]
-        while size < k:
-            while progress[1] < order and block[by_degree[progress[1]]] >= 0:
-                progress[1] += 1
-            if progress[1] == order:
-                break
-            best = cheapest(
-                block,
-                degrees,
-                shared,
-                touched,
-                count,
-                by_degree[progress[1]],
-                known,
-                (low, high, levels),
-                (seed, size, reach),
-                (alpha, scale),
-            )
-            generalisation(best, known, (low, high, levels), seed, True)
-            block[best] = number
-            size += 1
-            reach += degrees[best]
-            count = spread(best, starts, neighbours, block, crowd, shared, touched, count)
-        for place in range(count):
-            shared[touched[place]] = 0
-    return True
 
 
 @njit(cache=True, nogil=True)
@@ -195,59 +24,82 @@ def log_choose(pairs: int, edges: int) -> float:
 
 
 @njit(cache=True, nogil=True)
-def _tally(
-    one: int,
+def tally(
+    blocks: tuple[int, int],
     starts: Whole,
     neighbours: Vertices,
     block: Whole,
     members: Whole,
-    tally: Whole,
+    tallies: Whole,
     touched: Whole,
 ) -> int:
-    """Count the edges of a block by the block of their other end, twice those inside.
+    """Count the edges of two blocks by the block of their other end, twice those inside.
 
-    `members` holds the first vertex of each block, after the next of each vertex. `tally` comes as
-    zeros; `touched` lists the blocks with edges. How many there are.
+    `members` holds the first vertex of each block, after the next of each vertex. `tallies`, a row
+    for each of the two blocks, comes as zeros; `touched` lists the blocks with edges, and always
+    these two. How many there are.
     """
     order, count = len(block), 0
-    vertex = members[2 * order + one]
-    while vertex >= 0:
-        for neighbour in neighbours[starts[vertex] : starts[vertex + 1]]:
-            third = block[neighbour]
-            if tally[third] == 0:
-                touched[count] = third
-                count += 1
-            tally[third] += 1
-        vertex = members[vertex]
+    for row in range(2):
+        touched[count] = blocks[row]
+        count += 1
+    for row in range(2):
+        vertex = members[2 * order + blocks[row]]
+        while vertex >= 0:
+            for neighbour in neighbours[starts[vertex] : starts[vertex + 1]]:
+                third = block[neighbour]
+                new = third != blocks[0] and third != blocks[1]
+                if new and tallies[0, third] == 0 and tallies[1, third] == 0:
+                    touched[count] = third
+                    count += 1
+                tallies[row, third] += 1
+            vertex = members[vertex]
     return count
 
 
 @njit(cache=True, nogil=True)
-def cost_of(
-    one: int,
-    other: int,
+def carry(
+    vertex: int,
+    row: int,
+    blocks: tuple[int, int],
     starts: Whole,
     neighbours: Vertices,
     block: Whole,
-    sizes: Whole,
-    members: Whole,
-    tally: Whole,
-    touched: Whole,
+    tallies: Whole,
+) -> None:
+    """Move a vertex from one of the two blocks, that of a row of `tallies`, to the other.
+
+    The tallies and `block` follow; lists and sizes do not.
+    """
+    here, there = blocks[row], blocks[1 - row]
+    for neighbour in neighbours[starts[vertex] : starts[vertex + 1]]:
+        third = block[neighbour]
+        tallies[row, third] -= 1
+        tallies[1 - row, third] += 1
+        if third == here:
+            tallies[row, here] -= 1
+            tallies[row, there] += 1
+        elif third == there:
+            tallies[1 - row, here] -= 1
+            tallies[1 - row, there] += 1
+    block[vertex] = there
+
+
+@njit(cache=True, nogil=True)
+def cost_of(
+    blocks: tuple[int, int], sizes: tuple[int, int], all_sizes: Whole, tallies: Whole, thirds: Whole
 ) -> float:
-    """The part of log |W| that two blocks have to do with; `one` and `other` may be the same."""
+    """The part of log |W| that two blocks of these sizes have to do with, by their tallies."""
     total = 0.0
-    for here in (one, other) if one != other else (one, one):
-        size = sizes[here]
-        count = _tally(here, starts, neighbours, block, members, tally, touched)
-        for place in range(count):
-            third = touched[place]
-            edges, tally[third] = tally[third], 0
-            if third == here:
+    for third in thirds:
+        for row in range(2):
+            edges, size = tallies[row, third], sizes[row]
+            if third == blocks[row]:
                 total += log_choose(size * (size - 1) // 2, edges // 2)
-            elif third != one or here == one:  # what is between the two counts once
-                total += log_choose(size * sizes[third], edges)
-        if one == other:
-            return total
+            elif third == blocks[1 - row]:
+                total += log_choose(size * sizes[1 - row], edges) if row == 0 else 0.0
+            elif edges:
+                total += log_choose(size * all_sizes[third], edges)
     return total
 
 
@@ -414,7 +266,8 @@ def anneal(
     order = len(block)
     state = np.empty(1, dtype=np.uint64)
     moved = np.empty(order, dtype=np.int64)
-    tally, touched = np.zeros(len(sizes), dtype=np.int64), np.empty(len(sizes), dtype=np.int64)
+    tallies = np.zeros((2, len(sizes)), dtype=np.int64)
+    touched = np.empty(len(sizes), dtype=np.int64)
     # Vertices whose block may differ from that in `best`: so a new best one is not copied whole.
     changed, pending, listed = np.empty(order, dtype=np.int64), 0, np.zeros(order, dtype=np.bool_)
     pending = _list_changed(np.flatnonzero(best != block), changed, pending, listed)
@@ -430,32 +283,40 @@ def anneal(
             or _is_heavier(other, starts, members, heaviest)
         ):
             continue
-        opened = sizes[other] == 0
-        before = cost_of(one, other, starts, neighbours, block, sizes, members, tally, touched)
-        for place in range(count):
-            vertex = moved[place]
-            shift(vertex, one if block[vertex] == other else other, block, sizes, members)
-        change = (
-            cost_of(one, other, starts, neighbours, block, sizes, members, tally, touched) - before
-        )
+        blocks, before = (one, other), (sizes[one], sizes[other])
+        found = tally(blocks, starts, neighbours, block, members, tallies, touched)
+        change = -cost_of(blocks, before, sizes, tallies, touched[:found])
+        gained = 0
+        for vertex in moved[:count]:
+            row = 0 if block[vertex] == one else 1
+            gained += 2 * row - 1
+            carry(vertex, row, blocks, starts, neighbours, block, tallies)
+        after = (before[0] + gained, before[1] - gained)
+        # A block that was met by a moved vertex has edges with one of the two: it is listed.
+        change += cost_of(blocks, after, sizes, tallies, touched[:found])
+        for third in touched[:found]:
+            tallies[0, third] = tallies[1, third] = 0
         heat = warmth[0] * (warmth[1] / warmth[0]) ** (step / len(words))
-        if change <= 0 or _next(state, 1 << 30) < exp(-change / heat) * (1 << 30):
-            taken += 1
-            costs[0] += change
-            if opened:
-                free[-1] -= 1
-            elif sizes[other] == 0:
-                free[free[-1]] = other
-                free[-1] += 1
-            pending = _list_changed(moved[:count], changed, pending, listed)
-            if costs[0] < costs[1] - 1e-9:
-                costs[1] = costs[0]
-                for place in range(pending):
-                    best[changed[place]] = block[changed[place]]
-                    listed[changed[place]] = False
-                pending = 0
-        else:
-            for place in range(count - 1, -1, -1):
-                vertex = moved[place]
-                shift(vertex, one if block[vertex] == other else other, block, sizes, members)
+        is_taken = change <= 0 or _next(state, 1 << 30) < exp(-change / heat) * (1 << 30)
+        for vertex in moved[:count]:  # the lists follow, or the vertices go back
+            to = block[vertex]
+            block[vertex] = one if to == other else other
+            if is_taken:
+                shift(vertex, to, block, sizes, members)
+        if not is_taken:
+            continue
+        taken += 1
+        costs[0] += change
+        if before[1] == 0:
+            free[-1] -= 1
+        elif sizes[other] == 0:
+            free[free[-1]] = other
+            free[-1] += 1
+        pending = _list_changed(moved[:count], changed, pending, listed)
+        if costs[0] < costs[1] - 1e-9:
+            costs[1] = costs[0]
+            for place in range(pending):
+                best[changed[place]] = block[changed[place]]
+                listed[changed[place]] = False
+            pending = 0
     return taken

@@ -29,7 +29,7 @@ from celosia.tables.schema import Schema
 
 _AT_A_TIME = 64
 """Groups that are made between two reports of progress, in graphs of up to 10,000 vertices."""
-MOST_LOOKS = 1_000_000_000
+MOST_LOOKS = 500_000_000
 """Neighbours of neighbours that are looked at in all: a few seconds; see `crowd_limit`."""
 
 
@@ -43,8 +43,9 @@ class SaNGreeA(GraphMethod[GeneralisedGraph]):
     that are left over at the end join the group that costs least.
 
     Neighbours that two vertices share count as long as all of them together are looked at no more
-    than a billion times; beyond, as with a million vertices and hubs of thousands, the largest hubs
-    are left out of this count, which only changes who is grouped with whom.
+    than half a billion times; beyond, as with a million vertices and hubs of thousands, the largest
+    hubs are left out of this count, which only changes who is grouped with whom. With attributes,
+    time grows with the combinations of their values that occur.
 
     Guarantee: every published super-vertex stands for at least k vertices, which the release
     does not distinguish.
@@ -106,25 +107,51 @@ def greedy_blocks(
     progress: Progress = silent,
 ) -> Blocks:
     """The groups of SaNGreeA, in the order in which they are made; secret."""
-    from celosia.graphs.generalisation._kernels import clusters
+    from celosia.graphs.generalisation._greedy_kernels import clusters
 
     known = _encode_attributes(graph, attributes)
-    seeds, by_degree = (np.argsort(sign * graph.degrees, kind="stable") for sign in (-1, 1))
+    state = graph.degrees << 32
     block = np.full(graph.order, -1, dtype=np.int64)
-    state = np.zeros(3, dtype=np.int64)
-    weights = (alpha, 1.0 - alpha)
-    crowd = crowd_limit(graph.degrees)
-    rows = (graph.starts, graph.neighbours, seeds, by_degree, known, weights, k, crowd)
-    some = max(_AT_A_TIME, graph.order // 200)
-    while clusters(*rows, block, state, some):
+    progress_made = np.zeros(2, dtype=np.int64)
+    steps = (
+        (graph.starts, graph.neighbours, graph.neighbours.copy(), graph.starts[1:].copy()),
+        np.argsort(-graph.degrees, kind="stable"),
+        _profiles(graph.degrees, known if alpha > 0 else None),
+        known,
+        (alpha, 1.0 - alpha),
+        k,
+        crowd_limit(graph.degrees),
+        state,
+        block,
+        progress_made,
+        max(_AT_A_TIME, graph.order // 200),
+    )
+    while clusters(*steps):
         progress(Step(Message("graphs.stage.group"), int((block >= 0).sum()), graph.order))
-    last = int(state[2]) - 1
+    last = int(progress_made[1]) - 1
     left = np.flatnonzero(block == last)
     if left.size < k:
         block[left] = -1
         for vertex in left.tolist():
-            block[vertex] = _closest(graph, block, vertex, known, weights)
+            block[vertex] = _closest(graph, block, vertex, known, (alpha, 1.0 - alpha))
     return block
+
+
+def _profiles(
+    degrees: NDArray[np.int64],
+    known: tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int64]] | None,
+) -> tuple[NDArray[np.int64], ...]:
+    """Vertices by what is known of them, as the kernel `clusters` takes them."""
+    profile = np.zeros(degrees.size, dtype=np.int64)
+    for column in () if known is None else (*known[0], *known[1][:, 0]):
+        values, place = np.unique(column, return_inverse=True)
+        profile = np.unique(profile * values.size + place, return_inverse=True)[1]
+    ranked = np.lexsort((degrees, profile))
+    starts = np.concatenate([[0], np.cumsum(np.bincount(profile, minlength=1))])
+    places = np.empty_like(ranked)
+    places[ranked] = np.arange(degrees.size)
+    begin, none = starts[:-1], np.zeros(starts.size - 1, dtype=np.int64)
+    return (profile, ranked, starts, places, begin.copy(), begin.copy(), none, none.copy())
 
 
 def crowd_limit(degrees: NDArray[np.int64], looks: int = MOST_LOOKS) -> int:
@@ -165,14 +192,14 @@ def _closest(
     weights: tuple[float, float],
 ) -> int:
     """The group that costs least with one more vertex, the first of equal ones."""
-    from celosia.graphs.generalisation._kernels import TIE, spread
+    from celosia.graphs.generalisation._greedy_kernels import TIE
 
     inside = np.flatnonzero(block >= 0)
     groups = block[inside]
     sizes = np.bincount(groups)
-    shared, free = np.zeros(graph.order, dtype=np.int64), np.full(graph.order, -1)
-    rows = (graph.starts, graph.neighbours, free, graph.order)
-    spread(vertex, *rows, shared, np.empty_like(shared), 0)
+    near = graph.neighbours_of(vertex)
+    met = [near, *(graph.neighbours_of(middle) for middle in near.tolist())]
+    shared = np.bincount(np.concatenate(met), minlength=graph.order)
     apart = graph.degrees[vertex] + graph.degrees - 2 * shared
     total = np.bincount(groups, weights=apart[inside])
     cost = weights[1] * total / sizes / max(graph.order - 2, 1)

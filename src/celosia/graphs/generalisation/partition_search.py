@@ -24,6 +24,9 @@ from celosia.graphs.graph import Graph
 from celosia.graphs.method import GraphMethod, MethodResult
 from celosia.tables.schema import Schema
 
+USUAL_STEPS = 300
+"""Moves that are tried for each vertex where no number is given."""
+
 MOST_STEPS = 3_000_000
 """Moves that are tried where no number is given: more take minutes."""
 
@@ -31,7 +34,10 @@ HEAVIEST = 2000
 """Edges of a group beyond which it stays as it was at the start: each step looks at all of them."""
 
 WARM, COLD = 2.0, 0.02
-"""Temperatures at the beginning and at the end, in units of log |W|."""
+"""Temperatures at the beginning and at the end, in units of log |W|.
+
+With fewer moves for each vertex than usual it begins colder: what heat spoils takes moves to mend.
+"""
 
 _BATCHES = 50
 
@@ -67,7 +73,7 @@ class PartitionSearch(GraphMethod[GeneralisedGraph]):
     ) -> MethodResult[GeneralisedGraph]:
         k = partition.check_k(self.k, graph)
         attributes = code_attributes(graph, schema_of(self.schema))
-        usual = min(max(20_000, 300 * graph.order), MOST_STEPS)
+        usual = min(max(20_000, USUAL_STEPS * graph.order), MOST_STEPS)
         steps = usual if self.steps is None else self.steps
         start = greedy_blocks(graph, k, progress=progress)
         found = anneal_partition(graph, start, k=k, steps=steps, rng=rng, progress=progress)
@@ -101,10 +107,11 @@ def anneal_partition(
     free = np.zeros(sizes.size + 1, dtype=np.int64)
     free[: empty.size], free[-1] = empty, empty.size
     best, costs = block.copy(), np.zeros(2)
+    warmest = max(WARM * min(steps / max(USUAL_STEPS * graph.order, 1), 1.0), COLD)
     for batch in range(_BATCHES):
         progress(Step(Message("graphs.stage.partition"), batch * steps // _BATCHES, steps))
         count = (batch + 1) * steps // _BATCHES - batch * steps // _BATCHES
-        warmth = tuple(WARM * (COLD / WARM) ** ((batch + far) / _BATCHES) for far in (0, 1))
+        warmth = tuple(warmest * (COLD / warmest) ** ((batch + far) / _BATCHES) for far in (0, 1))
         state = (block, sizes, members, free, k, rng.words(count), HEAVIEST, warmth, best, costs)
         anneal(graph.starts, graph.neighbours, *state)
     return np.unique(best, return_inverse=True)[1].astype(np.int64)

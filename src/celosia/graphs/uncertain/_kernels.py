@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from math import exp, log2, pi, sqrt
+from math import erf, exp, log, log2, pi, sqrt
 
 import numpy as np
-from numpy.typing import NDArray
 
 from celosia.core.kernels import njit
-from celosia.graphs._edge_set import _find as find
 from celosia.graphs.arrays import Flags, Floats, Vertices, Whole, Words
 
 FAINT = 1e-24
@@ -19,16 +17,23 @@ WIDE = 225.0
 
 
 @njit(cache=True, nogil=True)
-def incident(pairs: Vertices, chances: Floats, starts: Whole) -> Floats:
-    """The chances of the pairs of vertex 0, then those of vertex 1, and so on."""
+def incident(pairs: Vertices, steps: Whole, grid: int, order: int) -> tuple[Whole, Floats]:
+    """Where the chances of each vertex begin, and the chances of the pairs of vertex by vertex."""
+    starts = np.zeros(order + 1, dtype=np.int64)
+    for number in range(len(pairs)):
+        starts[pairs[number, 0] + 1] += 1
+        starts[pairs[number, 1] + 1] += 1
+    for vertex in range(order):
+        starts[vertex + 1] += starts[vertex]
     place = starts[:-1].copy()
     found = np.empty(2 * len(pairs), dtype=np.float64)
     for number in range(len(pairs)):
+        chance = steps[number] / grid
         for side in range(2):
             vertex = pairs[number, side]
-            found[place[vertex]] = chances[number]
+            found[place[vertex]] = chance
             place[vertex] += 1
-    return found
+    return starts, found
 
 
 @njit(cache=True, nogil=True)
@@ -113,79 +118,191 @@ def near(count: int, mean: float, variance: float, third: float, fourth: float) 
     return float(max(bend, 0.0) * exp(-0.5 * square) / sqrt(2.0 * pi * variance))
 
 
-TWO_32 = 2.0**32
+TWO_52 = 2.0**52
 
 
 @njit(cache=True, nogil=True)
-def alias_table(weights: Floats) -> tuple[Floats, Whole]:
-    """For each place the chance to stay there and where to go otherwise (Walker 1977)."""
-    count = len(weights)
-    stay = weights * (count / weights.sum())
-    other = np.arange(count)
-    small, large = np.empty(count, np.int64), np.empty(count, np.int64)
-    smalls = larges = 0
-    for place in range(count):
-        if stay[place] < 1.0:
-            small[smalls] = place
-            smalls += 1
-        else:
-            large[larges] = place
-            larges += 1
-    while smalls > 0 and larges > 0:
-        smalls -= 1
-        poor, rich = small[smalls], large[larges - 1]
-        other[poor] = rich
-        stay[rich] -= 1.0 - stay[poor]
-        if stay[rich] < 1.0:
-            larges -= 1
-            small[smalls] = rich
-            smalls += 1
-    return stay, other
+def _share(word: np.uint64) -> float:
+    """A number between 0 and 1 by a random word, on a grid of 2**-52 and off its ends."""
+    return float((np.float64(word >> np.uint64(12)) + 0.5) / TWO_52)
 
 
 @njit(cache=True, nogil=True)
-def _pick(word: np.uint64, stay: Floats, other: Whole) -> int:
-    """A place by one word: its upper half chooses the place, its lower one whether to stay."""
-    place = np.int64(((word >> np.uint64(32)) * np.uint64(len(stay))) >> np.uint64(32))
-    share = np.float64(word & np.uint64(0xFFFFFFFF)) / TWO_32
-    return int(place if share < stay[place] else other[place])
+def pick(share: float, ends: Floats, first: Whole, guide: Whole) -> int:
+    """A place by a share of all weights; places of equal weight stand together, as classes.
 
-
-@njit(cache=True, nogil=True)
-def toggle(
-    table: Whole,
-    kinds: NDArray[np.uint8],
-    gone: Whole,
-    fresh: Whole,
-    chosen: Whole,
-    aliases: tuple[Floats, Whole],
-    words: Words,
-    order: int,
-    counts: Whole,
-    target: int,
-) -> None:
-    """Take drawn edges out of the candidates and put drawn pairs without one in.
-
-    `table` is a set of the edges with room for more, and `kinds` says of each place whether it is
-    an edge that was not drawn (0) or a pair that was (1). `gone` and `fresh` list edges taken out
-    and pairs put in, `counts` counts them. It stops when `target` more were put in than taken out,
-    or when the room or the words are used up.
+    `ends` is the share that all classes up to each have, after a 0; `first` the first place of each
+    class, and at the end how many there are; `guide` the class of each of many equal shares.
     """
-    stay, other = aliases
-    for number in range(0, len(words) - 1, 2):
-        if counts[1] - counts[0] >= target or counts[1] >= len(fresh):
-            return
-        one = chosen[_pick(words[number], stay, other)]
-        two = chosen[_pick(words[number + 1], stay, other)]
-        key = min(one, two) * order + max(one, two)
-        place = find(table, key)
-        if one == two or kinds[place] == 1:
-            continue
-        if table[place] == key:
-            gone[counts[0]] = key
-            counts[0] += 1
+    each = guide[int(share * len(guide))]
+    while ends[each + 1] <= share:
+        each += 1
+    count = first[each + 1] - first[each]
+    inside = (share - ends[each]) / (ends[each + 1] - ends[each])
+    return int(first[each] + min(int(inside * count), count - 1))
+
+
+@njit(cache=True, nogil=True)
+def draw_keys(
+    words: Words, chosen: Vertices, classes: tuple[Floats, Whole, Whole], order: int, keys: Whole
+) -> None:
+    """The pair that every two words draw as one number, -1 where both draw the same vertex."""
+    ends, first, guide = classes
+    for number in range(len(keys)):
+        one = np.int64(chosen[pick(_share(words[2 * number]), ends, first, guide)])
+        two = np.int64(chosen[pick(_share(words[2 * number + 1]), ends, first, guide)])
+        keys[number] = min(one, two) * order + max(one, two) if one != two else -1
+
+
+@njit(cache=True, nogil=True)
+def unite(some: Whole, more: Whole) -> Whole:
+    """All numbers of two sorted arrays, each once, without those below 0."""
+    found = np.empty(len(some) + len(more), dtype=np.int64)
+    count, first, second = 0, 0, 0
+    while second < len(more) and more[second] < 0:
+        second += 1
+    while first < len(some) or second < len(more):
+        if second == len(more) or (first < len(some) and some[first] <= more[second]):
+            key = some[first]
+            first += 1
         else:
-            table[place] = key
-            fresh[counts[1]] = key
-            counts[1] += 1
-        kinds[place] = 1
+            key = more[second]
+            second += 1
+        if count == 0 or found[count - 1] != key:
+            found[count] = key
+            count += 1
+    return found[:count]
+
+
+@njit(cache=True, nogil=True)
+def count_common(some: Whole, more: Whole) -> int:
+    """How many numbers are in both of two sorted arrays that have none twice."""
+    common, first, second = 0, 0, 0
+    while first < len(some) and second < len(more):
+        common += some[first] == more[second]
+        here, there = some[first], more[second]
+        first += here <= there
+        second += there <= here
+    return common
+
+
+@njit(cache=True, nogil=True)
+def toggle(edges: Whole, drawn: Whole) -> tuple[Whole, Flags]:
+    """The numbers that are in one of two sorted arrays, in order, and which of them are edges."""
+    found = np.empty(len(edges) + len(drawn), dtype=np.int64)
+    real = np.empty(len(found), dtype=np.bool_)
+    count, first, second = 0, 0, 0
+    while first < len(edges) or second < len(drawn):
+        is_edge = second == len(drawn) or (first < len(edges) and edges[first] <= drawn[second])
+        if is_edge and second < len(drawn) and edges[first] == drawn[second]:
+            first += 1
+            second += 1
+            continue
+        found[count] = edges[first] if is_edge else drawn[second]
+        real[count] = is_edge
+        count += 1
+        first += is_edge
+        second += not is_edge
+    return found[:count], real[:count]
+
+
+# Coefficients of Wichura's rational functions, the highest power first: above and under the line,
+# in the middle, in the tails, and far out in the tails.
+# fmt: off
+_MIDDLE = (
+    (2509.0809287301226727, 33430.575583588128105, 67265.770927008700853, 45921.953931549871457,
+     13731.693765509461125, 1971.5909503065514427, 133.14166789178437745, 3.387132872796366608),
+    (5226.495278852854561, 28729.085735721942674, 39307.89580009271061, 21213.794301586595867,
+     5394.1960214247511077, 687.1870074920579083, 42.313330701600911252, 1.0),
+)
+_TAIL = (
+    (7.7454501427834140764e-4, 0.0227238449892691845833, 0.24178072517745061177,
+     1.27045825245236838258, 3.64784832476320460504, 5.7694972214606914055,
+     4.6303378461565452959, 1.42343711074968357734),
+    (1.05075007164441684324e-9, 5.475938084995344946e-4, 0.0151986665636164571966,
+     0.14810397642748007459, 0.68976733498510000455, 1.6763848301838038494,
+     2.05319162663775882187, 1.0),
+)
+_FAR = (
+    (2.01033439929228813265e-7, 2.71155556874348757815e-5, 0.0012426609473880784386,
+     0.026532189526576123093, 0.29656057182850489123, 1.7848265399172913358,
+     5.4637849111641143699, 6.6579046435011037772),
+    (2.04426310338993978564e-15, 1.4215117583164458887e-7, 1.8463183175100546818e-5,
+     7.868691311456132591e-4, 0.0148753612908506148525, 0.13692988092273580531,
+     0.59983220655588793769, 1.0),
+)
+# fmt: on
+
+
+@njit(cache=True, nogil=True)
+def _ratio(of: tuple[tuple[float, ...], tuple[float, ...]], at: float) -> float:
+    """One polynomial over another."""
+    above, under = 0.0, 0.0
+    for place in range(8):
+        above = above * at + of[0][place]
+        under = under * at + of[1][place]
+    return above / under
+
+
+@njit(cache=True, nogil=True)
+def half_normal(share: float, width: float) -> float:
+    """The amount that this share of half-normal amounts of at most 1 stays below.
+
+    Reference: Wichura 1988, The percentage points of the normal distribution, AS 241.
+    """
+    below = 0.5 * share * erf(1.0 / (width * sqrt(2.0)))  # the chance of at most 1
+    if below <= 0.425:
+        found = below * _ratio(_MIDDLE, 0.180625 - below * below)
+    else:
+        out = sqrt(-log(max(0.5 - below, 1e-300)))
+        found = _ratio(_TAIL, out - 1.6) if out <= 5.0 else _ratio(_FAR, out - 5.0)
+    return float(min(width * found, 1.0))
+
+
+@njit(cache=True, nogil=True)
+def weigh(keys: Whole, stands_out: Floats, pairs: Vertices) -> float:
+    """Write the two vertices of each of the sorted keys; the mean of how they stand out."""
+    order, one, base, total = len(stands_out), 0, 0, 0.0
+    for number in range(len(keys)):
+        if keys[number] - base >= order:
+            one = keys[number] // order
+            base = one * order
+        other = keys[number] - base
+        pairs[number, 0], pairs[number, 1] = one, other
+        total += stands_out[one] + stands_out[other]
+    return total / len(keys) if len(keys) else 1.0
+
+
+@njit(cache=True, nogil=True)
+def blur(
+    pairs: Vertices,
+    real: Flags,
+    words: Words,
+    stands_out: Floats,
+    sigma: float,
+    uniform: float,
+    grid: int,
+    steps: Whole,
+) -> int:
+    """Move the chance of each pair away from 0 or 1, and keep those that are not 0.
+
+    `sigma` is the width of the noise for each unit of standing out, `uniform` the share of pairs
+    that are moved uniformly. Pairs move up in `pairs`, beside `steps`; how many there are.
+    """
+    kept = 0
+    for number in range(len(pairs)):
+        one, other = pairs[number, 0], pairs[number, 1]
+        drawn = _share(words[number])
+        # One draw does for both: stretched, it is uniform again below the share and above it.
+        if drawn < uniform:
+            moved = drawn / uniform
+        else:
+            width = sigma * (stands_out[one] + stands_out[other])
+            moved = half_normal((drawn - uniform) / (1.0 - uniform), width)
+        step = np.int64(np.rint(moved * grid))
+        step = grid - step if real[number] else step
+        if step > 0:  # a pair with chance 0 is as any other
+            pairs[kept, 0], pairs[kept, 1] = one, other
+            steps[kept] = step
+            kept += 1
+    return kept

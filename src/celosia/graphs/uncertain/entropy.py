@@ -113,9 +113,10 @@ def incident_chances(graph: UncertainGraph) -> tuple[NDArray[np.int64], NDArray[
     """Where the chances of each vertex begin, and all of them, vertex by vertex."""
     from celosia.graphs.uncertain._kernels import incident
 
-    counts = np.bincount(graph.pairs.ravel(), minlength=graph.order)
-    starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-    return starts, incident(graph.pairs, graph.probabilities, starts)
+    found: tuple[NDArray[np.int64], NDArray[np.float64]] = incident(
+        graph.pairs, graph.steps, graph.grid, graph.order
+    )
+    return found
 
 
 def degree_distribution(graph: UncertainGraph, vertex: int) -> NDArray[np.float64]:
@@ -148,7 +149,8 @@ def degree_distributions(graph: UncertainGraph) -> NDArray[np.float64]:
 
 
 _BLOCK = 16
-_CELLS = 1 << 22
+_CELLS = 1 << 14
+"""Coins that are looked at together: what is made of them stays near the processor."""
 _NOISE = 1e-15
 """What Fourier transforms leave where there is nothing."""
 
@@ -178,33 +180,39 @@ def recounted_failures(uncertain: UncertainGraph, original: Graph, *, k: int) ->
 
 def _tables(uncertain: UncertainGraph) -> Iterator[NDArray[np.float64]]:
     """Degree distributions of all vertices, as tables of vertices with about as many pairs."""
+    from scipy.sparse import coo_array
+
     ends = uncertain.pairs.T.ravel()
-    in_order = np.argsort(ends, kind="stable")
-    chances = np.append(np.tile(uncertain.steps / uncertain.grid, 2)[in_order], 0.0)
+    # A matrix with the pairs as its columns, twice, has its entries sorted by vertex.
+    entries = (np.tile(uncertain.steps, 2), (ends, np.arange(ends.size)))
+    in_order = coo_array(entries, shape=(uncertain.order, ends.size)).tocsr().data
+    chances = np.append(in_order / uncertain.grid, 0.0)
     counts = np.bincount(ends, minlength=uncertain.order)
     starts = np.cumsum(counts) - counts
     blocks = np.maximum(-(-counts // _BLOCK), 1)
     widths = 1 << np.ceil(np.log2(blocks)).astype(np.int64)
+    by_count = np.argsort(counts, kind="stable")
     for width in np.unique(widths):
-        members = np.flatnonzero(widths == width)
+        members = by_count[widths[by_count] == width]
         step = max(_CELLS // int(width * _BLOCK), 1)
         for first in range(0, members.size, step):
             some = members[first : first + step]
-            offsets = np.arange(width * _BLOCK)
+            most = int(counts[some[-1]]) if width == 1 else int(width * _BLOCK)
+            offsets = np.arange(most)
             places = starts[some, None] + offsets
             places[offsets >= counts[some, None]] = chances.size - 1  # a coin that never comes up
-            yield _products(chances[places].reshape(some.size, int(width), _BLOCK))
+            yield _products(chances[places].reshape(some.size, int(width), most // int(width)))
 
 
 def _products(coins: NDArray[np.float64]) -> NDArray[np.float64]:
     """The product of 1 - p + p x over all coins of a vertex: blocks first, then pairs of blocks."""
-    found = np.zeros((*coins.shape[:2], _BLOCK + 1))
+    found = np.zeros((*coins.shape[:2], coins.shape[2] + 1))
     found[..., 0] = 1.0
-    for number in range(_BLOCK):
+    for number in range(coins.shape[2]):
         chance = coins[..., number, None]
-        moved = found[..., :-1] * chance
-        found *= 1.0 - chance
-        found[..., 1:] += moved
+        moved = found[..., : number + 1] * chance
+        found[..., : number + 1] *= 1.0 - chance
+        found[..., 1 : number + 2] += moved
     while found.shape[1] > 1:
         length = 2 * found.shape[2] - 1
         waves = np.fft.rfft(found, 1 << (length - 1).bit_length(), axis=2)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from math import ceil, floor, pi, sqrt
 
 import numpy as np
@@ -25,7 +24,11 @@ from celosia.graphs.uncertain.graph import GRID, UncertainGraph
 PATIENCE = 50
 """So many draws for each pair wanted; then the pairs found so far are taken."""
 
-_BATCH = 1 << 21
+_GUIDE = 1 << 14
+"""Equal shares of all weights that are looked up: a draw then tries one or two classes."""
+
+_FEW = 1000
+"""Pairs that are drawn at least at once."""
 
 
 def uniqueness(degrees: NDArray[np.int64], sigma: float) -> NDArray[np.float64]:
@@ -57,81 +60,78 @@ class UncertainGraphSampler:
     uniform: float
     """The share of pairs whose chance is moved by a uniform amount."""
 
-    @cached_property
-    def _edges(self) -> NDArray[np.int64]:
-        from celosia.graphs._edge_set import edge_set
-
-        return edge_set(self.graph.keys, room=self._room)
-
-    @property
-    def _room(self) -> int:
-        """For how many new pairs there is space: some make up for edges that are taken out."""
-        return 2 * max(self.target - self.graph.size, 0) + 64
-
     def draw(self, sigma: float, rng: Source) -> UncertainGraph:
-        """One uncertain graph, its pairs in no order; `sigma` is the mean width of the noise."""
+        """One uncertain graph; `sigma` is the mean width of the noise."""
+        from celosia.graphs.uncertain._kernels import blur, weigh
+
         stands_out = uniqueness(self.graph.degrees, sigma)
         keys, real = self._pairs(stands_out, rng)
-        one, other = np.divmod(keys, max(self.graph.order, 1))
-        weight = stands_out[one] + stands_out[other]
-        width = sigma * weight / (weight.mean() if weight.size else 1.0)
-        steps = np.rint(self._noise(width, rng) * GRID).astype(np.int64)
-        np.subtract(GRID, steps, out=steps, where=real)
-        kept = steps > 0  # a pair with chance 0 is as any other
-        return UncertainGraph.from_keys(
-            keys[kept], steps[kept], order=self.graph.order, labels=self.graph.labels
-        )
-
-    @staticmethod
-    def in_order(made: UncertainGraph) -> UncertainGraph:
-        """The same graph with its pairs sorted, as one that leaves this folder must be."""
-        order = np.lexsort((made.pairs[:, 1], made.pairs[:, 0]))
-        pairs, steps = made.pairs[order], made.steps[order]
+        pairs = np.empty((keys.size, 2), dtype=np.int32)
+        mean = weigh(keys, stands_out, pairs)
+        steps = np.empty(keys.size, dtype=np.int64)
+        words = rng.words(keys.size)
+        kept = blur(pairs, real, words, stands_out, sigma / mean, self.uniform, GRID, steps)
+        pairs, steps = pairs[:kept], steps[:kept]
         pairs.flags.writeable = steps.flags.writeable = False
-        return replace(made, pairs=pairs, steps=steps)
+        order, labels = self.graph.order, self.graph.labels
+        return UncertainGraph(order=order, pairs=pairs, steps=steps, labels=labels)
 
     def _pairs(
         self, stands_out: NDArray[np.float64], rng: Source
     ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        """The candidates, and which of them are edges."""
-        from celosia.graphs.uncertain._kernels import (
-            alias_table,
-            toggle,
-        )
+        """The candidates in order, and which of them are edges.
 
-        graph, room = self.graph, self._room
+        They start as the edges. A drawn pair that is an edge is taken out, any other is put in, and
+        a pair that was drawn before is left alone, until there are as many as wanted.
+        """
+        from celosia.graphs.uncertain import _kernels as kernels
+
+        graph = self.graph
         more = self.target - graph.size
-        chosen = np.argsort(-stands_out, kind="stable")[self.spared :]
-        counts = np.zeros(2, dtype=np.int64)
-        gone, fresh = np.empty(graph.size, dtype=np.int64), np.empty(room, dtype=np.int64)
+        chosen = np.argsort(-stands_out, kind="stable")[self.spared :].astype(np.int32)
+        drawn = np.empty(0, dtype=np.int64)
         if more > 0 and chosen.size > 1:
-            table = self._edges.copy()
-            kinds = np.zeros(table.size, dtype=np.uint8)
-            state = (table, kinds, gone, fresh, chosen, alias_table(stands_out[chosen]))
-            left = PATIENCE * more + 64
-            while left > 0 and counts[1] - counts[0] < more and counts[1] < room:
-                some = min(left, more - int(counts[1] - counts[0]) + 64, _BATCH)
+            classes = weight_classes(stands_out[chosen])
+            missing, left, ahead = more, PATIENCE * more + 64, _FEW
+            while missing > 0 and left > 0 and drawn.size <= graph.size + 2 * more:
+                some = min(left, max(missing, ahead))
                 left -= some
-                toggle(*state, rng.words(2 * some), graph.order, counts, more)
-        kept = graph.keys[~among(np.sort(gone[: counts[0]]), graph.keys)]
-        keys = np.concatenate([kept, fresh[: counts[1]]])
-        return keys, np.arange(keys.size) < kept.size
+                fresh = np.empty(some, dtype=np.int64)
+                kernels.draw_keys(rng.words(2 * some), chosen, classes, graph.order, fresh)
+                if some > missing:  # as many as are missing can all be used
+                    fresh = _first_enough(fresh, drawn, graph.keys, missing)
+                fresh.sort()
+                drawn, before = kernels.unite(drawn, fresh), missing
+                missing = more - drawn.size + 2 * kernels.count_common(drawn, graph.keys)
+                if 2 * missing > before:  # hardly any pair is left that was not drawn
+                    ahead = 2 * some
+        found: tuple[NDArray[np.int64], NDArray[np.bool_]] = kernels.toggle(graph.keys, drawn)
+        return found
 
-    def _noise(self, width: NDArray[np.float64], rng: Source) -> NDArray[np.float64]:
-        """Amounts in 0 .. 1: a few uniform, the others half-normal of these widths, cut at 1."""
-        from scipy.special import erf, ndtri
 
-        from celosia.tables.masking.draws import uniforms  # tables are heavy
+def weight_classes(
+    weights: NDArray[np.float64],
+) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
+    """Runs of equal weights, as the kernel `pick` takes them."""
+    first = np.concatenate([[0], np.flatnonzero(np.diff(weights)) + 1, [weights.size]])
+    ends = np.concatenate([[0.0], np.cumsum(weights[first[:-1]] * np.diff(first))])
+    ends /= ends[-1]
+    ends[-1] = 1.0
+    guide = np.searchsorted(ends, np.arange(_GUIDE) / _GUIDE, side="right") - 1
+    return ends, first, guide
 
-        drawn = uniforms(rng, width.size)
-        flat = np.flatnonzero(drawn < self.uniform)
-        # One draw does for both: stretched, it is uniform again below the share and above it.
-        spread = drawn[flat] / self.uniform if flat.size else drawn[flat]
-        drawn = np.maximum(drawn - self.uniform, 0.0) / max(1.0 - self.uniform, 2.0**-53)
-        drawn *= erf(1.0 / (width * sqrt(2.0)))  # the chance of at most 1
-        moved = -width * ndtri(0.5 - 0.5 * drawn)
-        moved[flat] = spread
-        return np.asarray(np.minimum(moved, 1.0))
+
+def _first_enough(
+    fresh: NDArray[np.int64], drawn: NDArray[np.int64], edges: NDArray[np.int64], missing: int
+) -> NDArray[np.int64]:
+    """The first of the pairs, as they were drawn, that put in `missing` more than they take out."""
+    values, first = np.unique(fresh, return_index=True)
+    new = (values >= 0) & ~among(drawn, values)
+    values, first = values[new], first[new]
+    in_turn = np.argsort(first)
+    gained = np.cumsum(np.where(among(edges, values[in_turn]), -1, 1))
+    enough = np.flatnonzero(gained == missing)
+    return np.asarray(values[in_turn][: enough[0] + 1] if enough.size else values)
 
 
 WIDEST = 1024.0
@@ -139,6 +139,9 @@ WIDEST = 1024.0
 
 NARROWEST = 2.0**-10
 """Noise of a thousandth: below it the uniform amounts do all the work."""
+
+_FIRST = 2.0**-5
+"""The first width that is tried: halfway, in doublings, between the narrowest and 1."""
 
 CLOSE = 1.2
 """The search ends when a width works and one this many times smaller does not."""
@@ -196,13 +199,11 @@ class KObfuscation(GraphMethod[UncertainGraph]):
         )
         search = _Search(self, drawing, rng, progress)
         width, made, check = search.least()
-        made = drawing.in_order(made)
         for _ in range(_AGAIN):
             recounted = recounted_failures(made, graph, k=self.k).size
             if recounted <= tolerance * graph.order:
                 break
             width, made, check = search.from_width(width * CLOSE)  # the two disagree by a hair
-            made = drawing.in_order(made)
         else:
             raise _out_of_reach(self)
         facts = {
@@ -236,10 +237,14 @@ class _Search:
 
     def least(self) -> tuple[float, UncertainGraph, Obfuscation]:
         """The least width that works, within `CLOSE`, and what it made."""
-        best = self.from_width(1.0)
-        lower = best[0] / 2 if best[0] > 1 else 0.0
+        first = self._at(_FIRST)
+        if first is None:
+            best = self.from_width(1.0)
+            lower = best[0] / 2 if best[0] > 1 else _FIRST
+        else:
+            best, lower = (_FIRST, *first), 0.0
         while best[0] > max(NARROWEST, CLOSE * lower):
-            middle = sqrt(lower * best[0]) if lower else best[0] / 4
+            middle = sqrt(lower * best[0]) if lower else NARROWEST
             found = self._at(middle)
             if found is None:
                 lower = middle
@@ -270,7 +275,7 @@ class _Search:
             made = self.drawing.draw(width, self.rng)
             check = obfuscation(made, graph, k=self.method.k)
             if check.failing.size <= allowed:
-                return made, check  # its pairs are sorted once the search is over
+                return made, check
             if check.failing.size > allowed + 4 * sqrt(allowed) + 10:  # draws differ by less
                 break
         return None
