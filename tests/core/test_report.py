@@ -24,7 +24,7 @@ EVIL = "<script>alert('x')</script>\"'&"
 BARS = bars(["before", "after"], {"average": [0.6, 0.02], "highest": [1.0, 0.2]}, percent=True)
 
 
-def _every_block(text: str) -> list[Block]:
+def every_block(text: str) -> list[Block]:
     return [
         Heading(text),
         Heading(text, level=3),
@@ -43,7 +43,7 @@ def _every_block(text: str) -> list[Block]:
 
 
 def _report(text: str = "risk") -> str:
-    return Document(text, text, _every_block(text)).html()
+    return Document(text, text, every_block(text)).html()
 
 
 def test_a_report_is_a_well_formed_page_in_a_stated_language() -> None:
@@ -91,13 +91,13 @@ def test_markup_in_any_field_is_shown_as_text() -> None:
     } == {EVIL}
 
 
-@pytest.mark.parametrize("block", _every_block(EVIL), ids=lambda block: type(block).__name__)
+@pytest.mark.parametrize("block", every_block(EVIL), ids=lambda block: type(block).__name__)
 def test_markup_in_a_block_adds_no_element_that_harmless_text_would_not(block: Block) -> None:
     def tags(page: str) -> list[str]:
         return [tag for tag, _ in Outline(page).elements]
 
-    place = _every_block(EVIL).index(block)
-    harmless = _every_block("risk")[place]
+    place = every_block(EVIL).index(block)
+    harmless = every_block("risk")[place]
     assert tags(Document("t", "s", [block]).html()) == tags(Document("t", "s", [harmless]).html())
 
 

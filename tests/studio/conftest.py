@@ -31,7 +31,6 @@ from playwright.sync_api import (
     sync_playwright,
 )
 
-from celosia.core.report import Document
 from tests.effort import EFFORT, some
 from tests.ports import own_port
 from tests.studio.seeing import barriers_on, english_on
@@ -87,18 +86,6 @@ def running_studio(*options: str) -> Iterator[str]:
         except subprocess.TimeoutExpired:
             process.kill()
             process.communicate()
-
-
-@pytest.fixture
-def real_pdf() -> None:
-    """Write reports as PDF for real."""
-
-
-@pytest.fixture(autouse=True)
-def _quick_pdf(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """To write a report as PDF takes most of a job's time; those who look at it ask for it."""
-    if "real_pdf" not in request.fixturenames:
-        monkeypatch.setattr(Document, "pdf", lambda document: b"%PDF-1.7\n%%EOF\n")
 
 
 @pytest.fixture(scope="session")

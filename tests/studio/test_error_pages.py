@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Iterator
+from html import unescape
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -30,6 +31,7 @@ with warnings.catch_warnings():  # it would rather have the next httpx, which is
 
 PAGE = {"accept": "text/html,*/*;q=0.8"}
 SPANISH = PAGE | {"accept-language": "es-ES"}
+HERE = "http://127.0.0.1:8080"
 MARKER = "Ana Garcia, HIV"
 FOREIGN = ("Not Found", "doesn't exist", "Internal Server Error", "detail", "Server error", MARKER)
 """Words of the toolkit, of the framework and of an error."""
@@ -74,9 +76,7 @@ def browser_of_stranger(tmp_path: Path) -> Iterator[TestClient]:
         ]
     )
     inner.add_middleware(Guard, studio=studio)
-    with TestClient(
-        inner, base_url="http://127.0.0.1:8080", raise_server_exceptions=False
-    ) as found:
+    with TestClient(inner, base_url=HERE, raise_server_exceptions=False) as found:
         yield found
 
 
@@ -122,6 +122,61 @@ def test_a_host_that_is_not_ours_is_refused_by_a_page_without_links(
     assert '<html lang="es"' in answer.text
     assert "href=" not in answer.text
     assert "evil" not in answer.text
+
+
+def ways(text: str) -> list[str]:
+    """Where the buttons of a page lead."""
+    return [unescape(each) for each in re.findall(r'class="way" href="([^"]*)"', text)]
+
+
+@pytest.mark.parametrize(
+    ("path", "before", "wanted"),
+    [
+        ("/nothing", "", ["/works", "/"]),
+        ("/publish/gone", "", ["/publish", "/works", "/"]),
+        (
+            "/fails?a=1&b=2",
+            "http://127.0.0.1:8080/mask?step=a",
+            ["/fails?a=1&b=2", "/mask?step=a", "/"],
+        ),
+        ("/fails", "http://127.0.0.1:8080/fails", ["/fails", "/"]),  # none leads to the same twice
+        ("/fails", "https://evil.example/mask", ["/fails", "/"]),
+        ("/fails", f"{HERE}//evil.example", ["/fails", "/"]),
+    ],
+)
+def test_each_remedy_has_a_button(
+    browser_of_stranger: TestClient, path: str, before: str, wanted: list[str]
+) -> None:
+    found = browser_of_stranger.get(path, headers=PAGE | {"referer": before})
+    assert ways(found.text) == wanted
+
+
+@pytest.mark.parametrize("reason", sorted(error_page.REASONS))
+def test_no_page_is_without_a_way_on(reason: error_page.Reason) -> None:
+    scope = {
+        "type": "http", "method": "GET", "path": "/x", "query_string": b"",
+        "headers": [(b"accept", b"text/html")],
+    }  # fmt: skip
+    shown = bytes(error_page.answer(reason, scope).body).decode("utf-8")
+    found = ways(shown)
+    assert (not found) == (reason == "host")
+    assert len(found) == len(set(found))
+
+
+def test_cookies_that_are_not_ours_are_removed_by_a_button(
+    browser_of_stranger: TestClient,
+) -> None:
+    many = "; ".join(f"other{place}={'x' * 900}" for place in range(20))
+    headers = PAGE | {"cookie": f"celosia_visitor=mine; {many}; b@d=1"}
+    refused = browser_of_stranger.get("/mask", headers=headers)
+    assert (refused.status_code, ways(refused.text)) == (431, [error_page.FORGET])
+    removed = browser_of_stranger.get(error_page.FORGET, headers=headers, follow_redirects=False)
+    assert (removed.status_code, removed.headers["location"]) == (303, "/")
+    gone = removed.headers.get_list("set-cookie")
+    assert {each.partition("=")[0] for each in gone} == {f"other{place}" for place in range(20)}
+    assert all("Max-Age=0" in each for each in gone)
+    few = browser_of_stranger.get(error_page.FORGET, headers=PAGE | {"cookie": "a=1"})
+    assert few.status_code == 404
 
 
 def test_colours_that_were_chosen_are_kept(browser_of_stranger: TestClient) -> None:

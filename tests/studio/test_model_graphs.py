@@ -134,7 +134,6 @@ def test_vertices_that_were_made_up_are_drawn_after_the_others() -> None:
     assert (found["gone"], found["come"]) == (0, 1)
 
 
-@pytest.mark.usefixtures("real_pdf")
 def test_a_release_hides_by_degree_and_writes_its_files(work: Path) -> None:
     result = published(work, "k-degree", k=3)
     first = result["attacks"][0]

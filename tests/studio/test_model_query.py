@@ -15,8 +15,10 @@ from typer.testing import CliRunner
 
 from celosia.cli.app import app
 from celosia.core.errors import BudgetExceeded, CelosiaError, InputError
+from celosia.queries import QueryRequest
 from celosia.studio.query import jobs, model
 from celosia.studio.query.batch import BatchForm
+from celosia.studio.release_facts import write_pdf
 from celosia.studio.visitors import Work
 from celosia.studio.worker import JobProgress
 
@@ -88,17 +90,17 @@ def test_questions_are_paid_until_nothing_is_left(folder: Path) -> None:
     model.keep_policy(folder, POLICY)
     assert model.account(Work.at(str(folder)))["begun"] is False
     with model.open_vault(folder) as vault:
-        plan = model.explained(vault, "SELECT count(*) FROM people", epsilon=0.5)
+        plan = model.explained(vault, QueryRequest("SELECT count(*) FROM people", epsilon=0.5))
         assert plan["epsilon"] == 0.5
         errors = [error for _epsilon, error in plan["curve"]]
         assert errors == sorted(errors, reverse=True)
-        first = model.asked(vault, "SELECT count(*) FROM people", epsilon=0.5)
-        again = model.asked(vault, "SELECT count(*) FROM people", epsilon=0.5)
+        first = model.asked(vault, QueryRequest("SELECT count(*) FROM people", epsilon=0.5))
+        again = model.asked(vault, QueryRequest("SELECT count(*) FROM people", epsilon=0.5))
         assert (first["stored"], again["stored"]) == (False, True)
         assert first["rows"] == again["rows"]
         assert again["left"] == 0.5
         with pytest.raises(BudgetExceeded):
-            model.asked(vault, "SELECT sum(age) FROM people", epsilon=0.75)
+            model.asked(vault, QueryRequest("SELECT sum(age) FROM people", epsilon=0.75))
     found = model.account(Work.at(str(folder)))
     assert [each["epsilon"] for each in found["records"]] == [0.5]
     assert (found["remaining"], found["total"]) == (0.5, 1.0)
@@ -116,14 +118,14 @@ def test_a_draft_names_the_tables_and_nothing_of_their_cells(folder: Path) -> No
 def test_a_query_without_end_is_refused(folder: Path) -> None:
     model.keep_policy(folder, POLICY)
     with model.open_vault(folder) as vault, pytest.raises(InputError) as refusal:
-        model.asked(vault, "SELECT " + "1+" * 10_000, epsilon=0.5)
+        model.asked(vault, QueryRequest("SELECT " + "1+" * 10_000, epsilon=0.5))
     assert refusal.value.code == "CEL-W093"
 
 
 def test_the_same_is_asked_from_the_command_line_and_from_python() -> None:
-    text = model.command_text("SELECT 'a'", epsilon=0.5)
+    text = model.command_text(QueryRequest("SELECT 'a'", epsilon=0.5))
     assert text == "celosia query policy.toml 'SELECT '\\''a'\\''' --epsilon 0.5"
-    compile(model.python_text("SELECT 'a'", epsilon=0.5), "text", "exec")
+    compile(model.python_text(QueryRequest("SELECT 'a'", epsilon=0.5)), "text", "exec")
 
 
 def test_no_other_sample_is_made(tmp_path: Path) -> None:
@@ -135,10 +137,12 @@ def test_no_other_sample_is_made(tmp_path: Path) -> None:
 def test_the_accuracy_that_is_wished_for_is_the_range_of_the_answer(folder: Path) -> None:
     model.keep_policy(folder, POLICY)
     question = "SELECT count(*) AS n FROM people"
-    epsilon = jobs.find_epsilon(QUIET, folder=str(folder), query=question, within=10)
+    epsilon = jobs.find_epsilon(
+        QUIET, folder=str(folder), request=QueryRequest(question, epsilon=1), within=10
+    )
     # Laplace noise of scale 1 / epsilon: exp(-10 epsilon) = 1 / 20.
     assert epsilon == pytest.approx(log(20) / 10, rel=0.01)
-    answer = jobs.ask(QUIET, folder=str(folder), query=question, epsilon=epsilon)
+    answer = jobs.ask(QUIET, folder=str(folder), request=QueryRequest(question, epsilon=epsilon))
     low, high = answer["intervals"][0]["n"]
     assert high - low <= 20
 
@@ -146,7 +150,7 @@ def test_the_accuracy_that_is_wished_for_is_the_range_of_the_answer(folder: Path
 def test_the_ledger_has_the_words_of_the_question(folder: Path) -> None:
     model.keep_policy(folder, POLICY)
     question = "SELECT count(*) AS how_many FROM people  -- all"
-    jobs.ask(QUIET, folder=str(folder), query=question, epsilon=0.5)
+    jobs.ask(QUIET, folder=str(folder), request=QueryRequest(question, epsilon=0.5))
     (record,) = jobs.account(QUIET, folder=str(folder))["records"]
     assert record["question"] == question
     assert record["understood"] != question
@@ -187,7 +191,7 @@ def test_what_is_no_database_is_told_so(tmp_path: Path, content: bytes) -> None:
 def test_the_owner_sees_true_answers_that_are_charged_to_nobody(folder: Path) -> None:
     model.keep_policy(folder, POLICY)
     with model.open_vault(folder) as vault:
-        found = model.compared(vault, "SELECT count(*) AS n FROM people", epsilon=0.5)
+        found = model.compared(vault, QueryRequest("SELECT count(*) AS n FROM people", epsilon=0.5))
         (only,) = found["numbers"]
         assert (only["true"], found["charged"], found["runs"]) == (60, False, 100)
         assert only["errors"]["runs"] == 100
@@ -281,13 +285,19 @@ def test_named_analysts_ask_and_get_their_invoices(
     place, count = str(folder), "SELECT count(*) AS n FROM people"
     assert jobs.schema(QUIET, folder=place)["who"] == {"names": ["ana", "bo"], "are_all": True}
     with pytest.raises(CelosiaError):  # nobody else may ask
-        jobs.ask(QUIET, folder=place, query=count, epsilon=0.1)
-    plan = jobs.explain(QUIET, folder=place, query=count, epsilon=0.5, analyst="ana")
+        jobs.ask(QUIET, folder=place, request=QueryRequest(count, epsilon=0.1))
+    plan = jobs.explain(
+        QUIET, folder=place, request=QueryRequest(count, epsilon=0.5, analyst="ana")
+    )
     assert "2.50 EUR" in str(plan["price"])
-    jobs.ask(QUIET, folder=place, query=count, epsilon=0.5, analyst="ana")
-    jobs.ask(QUIET, folder=place, query=count, epsilon=0.2, analyst="bo")
+    jobs.ask(QUIET, folder=place, request=QueryRequest(count, epsilon=0.5, analyst="ana"))
+    jobs.ask(QUIET, folder=place, request=QueryRequest(count, epsilon=0.2, analyst="bo"))
     with pytest.raises(BudgetExceeded):
-        jobs.ask(QUIET, folder=place, query=f"{count} WHERE age > 1", epsilon=0.2, analyst="bo")
+        jobs.ask(
+            QUIET,
+            folder=place,
+            request=QueryRequest(f"{count} WHERE age > 1", epsilon=0.2, analyst="bo"),
+        )
     found = jobs.account(QUIET, folder=place)
     assert [each["analyst"] for each in found["records"]] == ["ana", "bo"]
     market = found["market"]
@@ -297,6 +307,7 @@ def test_named_analysts_ask_and_get_their_invoices(
     made = jobs.invoice(QUIET, folder=place, analyst="ana", month=month)
     assert (made["total"], len(made["sales"])) == ("2.50", 1)
     assert "2.50 EUR" in (folder / "invoice.html").read_text("utf-8")
+    write_pdf(QUIET, folder=place, name="invoice.pdf")
     assert (folder / "invoice.pdf").read_bytes().startswith(b"%PDF")
     monkeypatch.chdir(folder)
     (folder / "invoice.html").unlink()
@@ -308,10 +319,10 @@ def test_named_analysts_ask_and_get_their_invoices(
     assert jobs.invoice(QUIET, folder=place, analyst="bo", month="2020-01")["total"] == "0.00"
     with pytest.raises(InputError):
         jobs.invoice(QUIET, folder=place, analyst="bo", month="2020")
-    for text in (model.command_text(count, epsilon=0.2, analyst="bo"),):
+    for text in (model.command_text(QueryRequest(count, epsilon=0.2, analyst="bo")),):
         shown = CliRunner().invoke(app, shlex.split(text)[1:])
         assert shown.exit_code == 0, shown.output
-    exec(model.python_text(count, epsilon=0.2, analyst="bo"))
+    exec(model.python_text(QueryRequest(count, epsilon=0.2, analyst="bo")))
     assert "n" in capsys.readouterr().out
 
 
@@ -320,7 +331,7 @@ def test_where_anybody_may_ask_a_name_is_for_the_invoice_only(folder: Path) -> N
     model.keep_policy(folder, text)
     place, count = str(folder), "SELECT count(*) AS n FROM people"
     assert jobs.schema(QUIET, folder=place)["who"] == {"names": [], "are_all": False}
-    jobs.ask(QUIET, folder=place, query=count, epsilon=0.1)
+    jobs.ask(QUIET, folder=place, request=QueryRequest(count, epsilon=0.1))
     [record] = jobs.account(QUIET, folder=place)["records"]
     assert record["analyst"] is None
     model.keep_policy(folder, POLICY)

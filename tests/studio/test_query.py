@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import polars as pl
@@ -25,6 +26,10 @@ epsilon = 1
 age = {{ type = "integer", lower = 0, upper = 120 }}
 {more}
 """
+TOP = (
+    "SELECT mktsegment, count(DISTINCT custkey) AS n FROM customer GROUP BY mktsegment "
+    "ORDER BY n DESC LIMIT 2"
+)
 MARKET = """
 [market]
 currency = "EUR"
@@ -32,12 +37,16 @@ per_epsilon = 10
 """
 
 
-def _ask(visit: Visit, text: str) -> None:
+def _type(visit: Visit, text: str) -> None:
     editor = visit.page.locator(".cm-content")
     editor.click()
     visit.page.keyboard.press("ControlOrMeta+a")
     visit.page.keyboard.insert_text(text)
     visit.page.wait_for_timeout(300)
+
+
+def _ask(visit: Visit, text: str) -> None:
+    _type(visit, text)
     visit.page.locator("[data-test=ask]").click()
 
 
@@ -59,6 +68,16 @@ def test_a_shop_is_asked_in_sql(both_languages: Visit) -> None:
     page.locator("[data-test=ask]").click()
     page.get_by_text("epsilon 9").first.wait_for()
     both_languages.picture("answer")
+    page.locator("[data-test=settings] [role=button]").first.click()
+    page.locator("[data-test=method]").click()
+    page.get_by_role("option").last.click()
+    page.locator("[data-test=rank-intervals]").click()
+    _type(both_languages, TOP)
+    page.locator("[data-test=explain]").click()  # costs nothing
+    page.get_by_text("--method top-k --rank-intervals").wait_for()
+    expect(
+        page.locator(".celosia-figures").get_by_text(re.compile("^(private|elec)"))
+    ).to_be_visible()
     _ask(both_languages, "SELECT orderkey FROM orders WHERE custkey = 7")
     page.get_by_role("alert").wait_for()
     assert "CEL-Q" in page.get_by_role("alert").inner_text()

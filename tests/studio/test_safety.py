@@ -22,6 +22,7 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from celosia.core.errors import EngineError, InputError
+from celosia.queries import QueryRequest
 from celosia.studio import guard, visitors, worker
 from celosia.studio.app import LogFilter
 from celosia.studio.classroom.model import Classrooms
@@ -401,7 +402,7 @@ def test_an_answer_with_a_million_groups_is_not_sent_to_the_page() -> None:
         as_dict=lambda: {"rows": rows, "intervals": rows}, noise_only=tuple(rows), entry=None
     )
     vault: Any = SimpleNamespace(ask=lambda query, **how: answer)
-    text = model.asked(vault, "SELECT 1", epsilon=1.0)
+    text = model.asked(vault, QueryRequest("SELECT 1", epsilon=1.0))
     assert {len(text[name]) for name in ("rows", "intervals", "noise_only")} == {model.MOST_ROWS}
     assert text["more"] == 7
 

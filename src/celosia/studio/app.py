@@ -10,7 +10,7 @@ from pathlib import Path
 from traceback import walk_tb
 from typing import Any
 
-from celosia.core.errors import CelosiaError, EngineError
+from celosia.core.errors import CelosiaError, EngineError, InputError
 from celosia.core.server import listening, run_server
 from celosia.studio.runtime import Studio, studio
 from celosia.studio.settings import Settings
@@ -129,7 +129,7 @@ def _add_routes(app: Any) -> None:
         RedirectResponse,
     )
 
-    from celosia.studio import error_page, guard
+    from celosia.studio import error_page, guard, on_demand
     from celosia.studio.language import LANGUAGES
 
     async def health(request: Request) -> Response:
@@ -158,11 +158,12 @@ def _add_routes(app: Any) -> None:
         try:
             if visitor is None:
                 raise FileNotFoundError
-            path = visitor.work(request.path_params["work"]).path(name)
-            if not path.is_file():
-                raise FileNotFoundError
-        except (CelosiaError, FileNotFoundError):
+            path = await on_demand.find(visitor, visitor.work(request.path_params["work"]), name)
+        except (InputError, FileNotFoundError):
             return error_page.answer("file-gone", request.scope)
+        except CelosiaError as error:  # it could not be made
+            many = error.code == "CEL-W022"
+            return error_page.answer("jobs" if many else "fault", request.scope)
         shown = path.suffix == ".html" and "show" in request.query_params
         kind = TYPES.get(path.suffix, "application/octet-stream")
         answer = FileResponse(

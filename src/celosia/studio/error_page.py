@@ -8,20 +8,20 @@ appears.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from html import escape
 from pathlib import Path
 from typing import Literal
-from urllib.parse import parse_qs, quote
+from urllib.parse import parse_qs, quote, urlsplit
 
 from starlette.datastructures import Headers
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.types import Message, Scope, Send
 
 from celosia.studio.doors import DOORS
-from celosia.studio.http_request import cookies_of, wants_page
+from celosia.studio.http_request import cookies_of, host_of, wants_page
 from celosia.studio.language import NAMES, Language, _, chosen, current, negotiated
 
 LANGUAGE = "celosia_language"
@@ -42,8 +42,13 @@ Reason = Literal[
     "file-large",
     "no-page",
     "busy",
+    "jobs",
     "refused",
 ]
+Way = Literal["again", "back", "door", "forget", "works", "home"]
+"""Something that a visitor can do about it, each a button."""
+FORGET = "/forget-cookies"
+"""Where the cookies that are not ours are removed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,31 +59,36 @@ class Explanation:
     what: str
     why: str
     fix: str
+    ways: tuple[Way, ...] = ("home",)
+    """What can be done about it, the likeliest first."""
 
 
 def explanation(reason: Reason) -> Explanation:
     """The words for a reason, in the present language."""
-    return _REASONS[reason]()
+    return REASONS[reason]()
 
 
-_REASONS: dict[Reason, Callable[[], Explanation]] = {
+REASONS: dict[Reason, Callable[[], Explanation]] = {
     "missing": lambda: Explanation(
         404,
         _("There is no page at this address."),
         _("It may be mistyped, or what it showed is removed: work is kept for a while only."),
         _("Go to the first page, or choose a door."),
+        ("door", "works", "home"),
     ),
     "file-gone": lambda: Explanation(
         404,
         _("There is no such file (any more)."),
         _("Work belongs to one browser, and is removed some time after its last use."),
         _("Begin again from the page of its door."),
+        ("back", "works", "home"),
     ),
     "fault": lambda: Explanation(
         500,
         _("The page failed because of an error in Celosía."),
         _("The cause is not shown, because it may contain values of your table."),
         _("Go back and try another way, and report what you did."),
+        ("again", "back", "home"),
     ),
     "host": lambda: Explanation(
         421,
@@ -88,12 +98,14 @@ _REASONS: dict[Reason, Callable[[], Explanation]] = {
             "Open the address that the studio printed at its start. Whoever starts it can add a "
             "name: celosia studio --name NAME."
         ),
+        (),  # under that name no link would work
     ),
     "cookies": lambda: Explanation(
         431,
         _("Your browser sends too many cookies."),
         _("Reading them would delay other visitors."),
-        _("Delete the cookies of this address in your browser, then open the page again."),
+        _("Remove the cookies that the studio does not need, then open the page again."),
+        ("forget",),
     ),
     "other-page": lambda: Explanation(
         403,
@@ -106,18 +118,21 @@ _REASONS: dict[Reason, Callable[[], Explanation]] = {
         _("This page is another visitor's."),
         _("Each browser sees its own work only."),
         _("Go to the first page, or choose a door."),
+        ("works", "home"),
     ),
     "large": lambda: Explanation(
         413,
         _("The request is too large."),
         _("No page of this studio sends so much, except files."),
         _("Bring large data as a file."),
+        ("back", "home"),
     ),
     "file-large": lambda: Explanation(
         413,
         _("The file is too large."),
         _("A file has a limit, and so have all files of one visitor together."),
         _("Bring a smaller file, or delete earlier work first."),
+        ("works", "back", "home"),
     ),
     "no-page": lambda: Explanation(
         403,
@@ -130,12 +145,21 @@ _REASONS: dict[Reason, Callable[[], Explanation]] = {
         _("Other files of yours are still being uploaded."),
         _("All visitors share the same machine."),
         _("Bring one file after another."),
+        ("back", "home"),
+    ),
+    "jobs": lambda: Explanation(
+        429,
+        _("Too many jobs of yours are waiting."),
+        _("All visitors share the same machine."),
+        _("Wait until one of them has ended, or cancel one, then try again."),
+        ("again", "back"),
     ),
     "refused": lambda: Explanation(
         400,
         _("This request cannot be answered."),
         _("It is not what a page of this studio would send."),
         _("Go to the first page, or choose a door."),
+        ("back", "home"),
     ),
 }
 
@@ -155,7 +179,9 @@ def answer(reason: Reason, scope: Scope, *, status: int | None = None) -> Respon
         if wants_page(scope, headers):
             theme = cookies.get(THEME, "auto")
             code = status or words.status
-            made = HTMLResponse(_page(reason, words, code, theme=theme, path=scope["path"]), code)
+            buttons = _buttons(words.ways, scope, headers)
+            text = _page(reason, words, code, theme=theme, path=scope["path"], buttons=buttons)
+            made = HTMLResponse(text, code)
         else:
             made = PlainTextResponse(f"{words.what} {words.fix}\n", status or words.status)
     finally:
@@ -220,7 +246,43 @@ def reason_of(status: int) -> Reason:
     return "large" if status == 413 else "refused"
 
 
-def _page(reason: Reason, words: Explanation, status: int, *, theme: str, path: str) -> str:
+def _buttons(ways: Sequence[Way], scope: Scope, headers: Headers) -> str:
+    """A button for each remedy that there is here; no two lead to the same page."""
+    path = scope["path"]
+    door = next((each for each in DOORS if path.startswith(f"{each[0]}/")), None)
+    before = _page_before(headers)
+    query = scope["query_string"].decode("latin-1")
+    here = f"{quote(path)}?{query}" if query else quote(path)
+    found = {
+        "again": (_("Try again"), here if scope["method"] == "GET" else ""),
+        "back": (_("Back to the page before"), before),
+        "door": (_("Back to {door}", door=_(door[1])), door[0]) if door else ("", ""),
+        "forget": (_("Remove those cookies"), FORGET),
+        "works": (_("Your work"), "/works"),
+        "home": (_("To the first page"), "/"),
+    }
+    links, seen = list[str](), {""}
+    for way in ways:
+        text, address = found[way]
+        if address not in seen:
+            seen.add(address)
+            links.append(f'<a class="way" href="{escape(address)}">{escape(text)}</a>')
+    return f'<p class="ways">{"".join(links)}</p>' if links else ""
+
+
+def _page_before(headers: Headers) -> str:
+    """The page of ours that led here; empty where there is none."""
+    referrer = headers.get("referer", "")
+    if host_of(referrer)[1] != headers.get("host", ""):
+        return ""
+    parts = urlsplit(referrer)
+    address = f"{parts.path}?{parts.query}" if parts.query else parts.path
+    return address if address.startswith("/") and not address.startswith("//") else ""
+
+
+def _page(
+    reason: Reason, words: Explanation, status: int, *, theme: str, path: str, buttons: str
+) -> str:
     spoken = current()
     lead = reason != "host"  # under that name no link would work
     code = " · CEL-W033" if reason == "fault" else ""
@@ -235,9 +297,7 @@ def _page(reason: Reason, words: Explanation, status: int, *, theme: str, path: 
         nav=_doors() if lead else "",
         switch=_switch(spoken, path) if lead else "",
         name=f'<a class="name" href="/">{_logo()}Celosía</a>' if lead else "",
-        home=f'<p><a class="home" href="/">{escape(_("To the first page"))}</a></p>'
-        if lead
-        else "",
+        ways=buttons,
     )
 
 
@@ -294,8 +354,11 @@ h1 { font-size: 1.6rem; line-height: 1.25; margin: .2rem 0 .6rem; }
 .switch { margin-left: auto; }
 @media (max-width: 60rem) { header nav { order: 3; flex-basis: 100%; } main { margin: 6vh auto; } }
 .fix { font-weight: 600; }
-.home { display: inline-block; background: #0f5c6e; color: #fff; text-decoration: none;
-  padding: .6rem 1.1rem; border-radius: .4rem; font-weight: 600; }
+.ways { display: flex; flex-wrap: wrap; gap: .6rem; }
+.way { display: inline-block; padding: .55rem 1.1rem; border-radius: .4rem; font-weight: 600;
+  border: 1px solid var(--accent); color: var(--accent); text-decoration: none; }
+.way:first-child { background: #0f5c6e; border-color: #0f5c6e; color: #fff; }
+.way:hover { text-decoration: underline; }
 .quiet { color: var(--quiet); font-size: .85rem; }
 :focus-visible { outline: 3px solid var(--brick); outline-offset: 2px; }
 header a:focus-visible { outline-color: #fff; }
@@ -305,6 +368,6 @@ _PAGE = """<!doctype html>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{what} · Celosía</title><style>{style}</style></head><body>
 <header>{name}{nav}{switch}</header>
-<main><section><h1>{what}</h1><p>{why}</p><p class="fix">{fix}</p>{home}
+<main><section><h1>{what}</h1><p>{why}</p><p class="fix">{fix}</p>{ways}
 <p class="quiet">{status}</p></section></main></body></html>
 """

@@ -95,6 +95,8 @@ SMALL_BODY = 1_000_000
 """The largest body of a request that is no upload, in bytes."""
 MOST_COOKIES = 16_000
 """Letters of all cookies: parsing more of them may take long."""
+MOST_FORGOTTEN = 300
+"""Cookies that are removed at once; a browser keeps fewer of one address."""
 MOST_AT_ONCE = 2
 """Files that one visitor may be sending at the same time: each is measured against what is free."""
 MOST_ENTRIES = 10_000
@@ -361,6 +363,16 @@ class Guard:
         return f"{name}={value}; Path=/; HttpOnly; SameSite=Lax{secure}"
 
 
+def _forget_cookies(headers: Headers) -> Response:
+    """Back to the first page, without the cookies that are not ours: work is not lost by it."""
+    answer = RedirectResponse("/", 303)
+    ours = (VISITOR, ENTRY, BROWSER, LANGUAGE, error_page.THEME)
+    for name in http_request.cookie_names(headers)[:MOST_FORGOTTEN]:
+        if name not in ours:
+            answer.headers.append("set-cookie", f"{name}=; Path=/; Max-Age=0")
+    return answer
+
+
 def _names(studio: Studio) -> frozenset[str]:
     names = {"localhost", "127.0.0.1", "::1", *studio.settings.names}
     if studio.settings.shared:
@@ -388,4 +400,6 @@ async def _refuse(reason: Reason, scope: Scope, receive: Receive, send: Send) ->
         await receive()
         await send({"type": "websocket.close", "code": 1008})
         return
+    if reason == "cookies" and scope["path"] == error_page.FORGET:
+        return await _forget_cookies(Headers(scope=scope))(scope, receive, send)
     await error_page.answer(reason, scope)(scope, receive, send)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from ipaddress import IPv6Address, ip_address
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
 from starlette.types import Message, Receive, Scope
+
+_COOKIE = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,200}")
 
 
 def host_of(address: str) -> tuple[str, str]:
@@ -51,6 +54,12 @@ def cookies_of(headers: Headers) -> dict[str, str]:
         name, _sign, value = part.strip().partition("=")
         found.setdefault(name, value)
     return found
+
+
+def cookie_names(headers: Headers) -> list[str]:
+    """The names of the cookies, as far as they can be names: none can end a header."""
+    known = (part.partition("=")[0].strip() for part in headers.get("cookie", "").split(";"))
+    return [name for name in dict.fromkeys(known) if _COOKIE.fullmatch(name)]
 
 
 def wants_page(scope: Scope, headers: Headers) -> bool:

@@ -1,4 +1,4 @@
-"""All pages of the studio: the home page, and those of each door."""
+"""All pages of the studio: the first page, that of a visitor's works, and those of each door."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ PACKAGES = (
     "mask",
     "publish",
     "query",
+    "related",
     "statistics",
     "synthesise",
     "texts",
@@ -24,7 +25,8 @@ PACKAGES = (
 
 def load() -> None:
     """Register all pages: a module does so when it is loaded."""
-    import_module("celosia.studio.home")
+    for name in ("home", "works"):
+        import_module(f"celosia.studio.{name}")
     for name in PACKAGES:
         pages = import_module(f"celosia.studio.{name}.pages")
         for found in walk_packages(getattr(pages, "__path__", ()), prefix=f"{pages.__name__}."):

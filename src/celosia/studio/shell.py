@@ -206,6 +206,7 @@ def _frame(request: Request, door: str) -> Iterator[None]:
     main.on("click", js_handler="(event) => celosiaMain(event)")
     with ui.element("footer").classes("celosia-footer"):
         paragraph("Your files stay on the machine that runs this studio until your work expires.")
+        ui.link(_("Your work"), "/works")
 
 
 def _doors(door: str) -> None:

@@ -76,6 +76,10 @@ class Door:
     kinds: str
     """Which files are read."""
     suffixes: tuple[str, ...] = SUFFIXES
+    under: str = ""
+    """The address of the door that it belongs to; nothing where it is one itself."""
+    beside: WorkStep | None = None
+    """The page of kindred work that begins elsewhere."""
     lenient: str = ""
     """What a visitor may allow of a file that is otherwise refused; nothing where it is empty."""
 
@@ -92,12 +96,16 @@ class Door:
 
 def start_page(door: Door) -> None:
     """Register the first page of a door: samples, the place for a file, and earlier work."""
-    page(f"/{door.name}", door.title, door=f"/{door.name}")(lambda: _start(door))
+    page(f"/{door.name}", door.title, door=door.under or f"/{door.name}")(lambda: _start(door))
 
 
 def _start(door: Door) -> None:
     main_heading(door.heading)
     lead(door.about)
+    if door.beside is not None:
+        with ui.link(target=door.beside.name).classes("row items-center no-wrap q-mb-sm"):
+            ui.icon(door.beside.icon).props('aria-hidden="true"').classes("q-mr-sm")
+            ui.label(_(door.beside.title))
     heading("Try with a sample")
     progress = ui.element("div").classes("w-full")
 
@@ -243,6 +251,7 @@ class Workbench:
                 seed=None if event.value is None else max(0, int(event.value))
             ),
         ).props("clearable debounce=400")
+        box.style("min-width: 15rem")  # as its name
         box.tooltip(_("With a seed every draw can be repeated; leave it empty for a release."))
         return box
 

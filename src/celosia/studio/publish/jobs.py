@@ -20,7 +20,7 @@ from celosia.studio import stored_json
 from celosia.studio.publish import code, results, results_solutions, results_table
 from celosia.studio.publish import form as chosen
 from celosia.studio.publish.form import PublishForm
-from celosia.studio.release_facts import write_report
+from celosia.studio.release_facts import REPORT_VALUE, write_pdf, write_report
 from celosia.studio.worker import JobProgress
 from celosia.tables.exploration import explore_table
 from celosia.tables.run import publish_table
@@ -41,6 +41,7 @@ KEPT = (
     "publish.sh",
 )
 """What the archive holds; signatures where the house has a key."""
+ARCHIVE = "release.zip"
 SIGNATURE = "signature.json"
 """The signature of the certificate of the CSV file, to take away."""
 
@@ -162,7 +163,7 @@ def _written(
     facts = results.measured(frame, release, wanted, people=task.people, progress=task.progress)
     task.progress(Step("Writing the files", 0))
     (place / results.FILE).unlink(missing_ok=True)  # cancelled half-way, there are no results
-    for name in ("release.zip", "certificate.json", SIGNATURE, *KEPT):
+    for name in (ARCHIVE, "certificate.json", SIGNATURE, f"report{REPORT_VALUE}", *KEPT):
         (place / name).unlink(missing_ok=True)
     facts["recorded"] = recorded
     assert release.source_rows is not None, "it was made here"
@@ -191,14 +192,22 @@ def _saved(task: _Task, release: tables.TableRelease) -> tables.TableRelease:
     (place / "schema.toml").write_text(code.schema_text(wanted), "utf-8")
     (place / "publish.py").write_text(code.python_text(wanted), "utf-8")
     (place / "publish.sh").write_text(code.command_text(wanted) + "\n", "utf-8")
+    return timed
+
+
+def pack(progress: JobProgress, *, folder: str) -> None:
+    """Put all files of a release into one archive, the report as PDF too."""
+    progress(Step("Writing the files", 0))
+    place = Path(folder)
+    if not (place / "report.pdf").is_file():
+        write_pdf(progress, folder=folder, name="report.pdf")
     with (
-        replacing(place / "release.zip") as draft,
+        replacing(place / ARCHIVE) as draft,
         ZipFile(draft, "w", compression=ZIP_DEFLATED) as archive,
     ):
         for name in KEPT:
             if (place / name).exists():
                 archive.write(place / name, name)
-    return timed
 
 
 def _write_json(path: Path, value: Any) -> None:

@@ -37,7 +37,7 @@ def read_sqlite(path: Path) -> dict[str, pl.DataFrame]:
             ]
             if not 0 < len(names) <= MOST_TABLES:
                 raise InputError("CEL-W094", most=MOST_TABLES)
-            found = {_plain(name): _table(base, name) for name in names}
+            found = {table_name(name): _table(base, name) for name in names}
     except (sqlite3.Error, UnicodeDecodeError, pl.exceptions.PolarsError, TypeError):
         raise InputError("CEL-W094", most=MOST_TABLES) from None
     filled = {name: frame for name, frame in found.items() if frame.height}
@@ -59,10 +59,10 @@ def _table(base: sqlite3.Connection, name: str) -> pl.DataFrame:
     return frame
 
 
-def _plain(name: str) -> str:
+def table_name(name: str) -> str:
     """A name of small letters, digits and _.
 
-    >>> _plain("Order Lines"), _plain("2024")
+    >>> table_name("Order Lines"), table_name("2024")
     ('order_lines', 't_2024')
     """
     plain = re.sub(r"[^a-z0-9_]", "_", name.lower())[:38]

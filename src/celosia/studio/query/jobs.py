@@ -7,6 +7,7 @@ from typing import Any
 
 from celosia import frames
 from celosia.core.progress import Step
+from celosia.queries import QueryRequest
 from celosia.studio.query import batch, databases, model
 from celosia.studio.uploads import check_names, uploaded
 from celosia.studio.visitors import Work
@@ -56,38 +57,36 @@ def schema(progress: JobProgress, *, folder: str) -> dict[str, Any]:
         }
 
 
-def explain(
-    progress: JobProgress, *, folder: str, query: str, epsilon: float, analyst: str | None = None
-) -> dict[str, Any]:
+def explain(progress: JobProgress, *, folder: str, request: QueryRequest) -> dict[str, Any]:
     """How a query would be answered, and how exactly; costs nothing."""
     progress(Step("Planning the answer", 0))
     with model.open_vault(Path(folder)) as vault:
-        return model.explained(vault, query, epsilon=epsilon, analyst=analyst)
+        return model.explained(vault, request)
 
 
-def find_epsilon(progress: JobProgress, *, folder: str, query: str, within: float) -> float:
+def find_epsilon(
+    progress: JobProgress, *, folder: str, request: QueryRequest, within: float
+) -> float:
     """The least epsilon whose answer is within so much of the exact one, 19 times in 20; free."""
     progress(Step("Planning the answer", 0))
     with model.open_vault(Path(folder)) as vault:
-        return model.epsilon_within(vault, query, within=within)
+        return model.epsilon_within(vault, request, within=within)
 
 
-def ask(
-    progress: JobProgress, *, folder: str, query: str, epsilon: float, analyst: str | None = None
-) -> dict[str, Any]:
+def ask(progress: JobProgress, *, folder: str, request: QueryRequest) -> dict[str, Any]:
     """The noisy answer, charged to the ledger of this piece of work."""
     progress(Step("Asking the database", 0))
     with model.open_vault(Path(folder)) as vault:
-        found = model.asked(vault, query, epsilon=epsilon, analyst=analyst)
-    model.keep_words(Work.at(folder), found["entry"], query)
+        found = model.asked(vault, request)
+    model.keep_words(Work.at(folder), found["entry"], request.query)
     return found
 
 
-def compare(progress: JobProgress, *, folder: str, query: str, epsilon: float) -> dict[str, Any]:
+def compare(progress: JobProgress, *, folder: str, request: QueryRequest) -> dict[str, Any]:
     """The true answer beside private ones, for the owner alone; costs nothing, releases nothing."""
     progress(Step("Comparing with the true answer", 0))
     with model.open_vault(Path(folder)) as vault:
-        return model.compared(vault, query, epsilon=epsilon, progress=progress)
+        return model.compared(vault, request, progress=progress)
 
 
 def simulate(progress: JobProgress, *, folder: str, form: batch.BatchForm) -> dict[str, Any]:

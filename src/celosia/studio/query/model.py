@@ -8,7 +8,7 @@ import tomllib
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from math import log
 from pathlib import Path
@@ -22,6 +22,7 @@ from celosia.core.files import replacing
 from celosia.core.messages import Message
 from celosia.core.progress import Progress, silent
 from celosia.queries import QueryRequest, Vault, load_policy
+from celosia.queries.accuracy import least_epsilon
 from celosia.queries.execution import ANYBODY
 from celosia.queries.paths import ledger_path
 from celosia.queries.policy import Database, Policy, Spending, draft_policy
@@ -65,6 +66,11 @@ SQL_EXAMPLES = (
     (
         "The mean price of an order since 1995",
         "SELECT avg(totalprice) AS price\nFROM orders\nWHERE orderdate >= DATE '1995-01-01'",
+    ),
+    (
+        "The two largest market segments",
+        "SELECT mktsegment, count(DISTINCT custkey) AS customers\nFROM customer\n"
+        "GROUP BY mktsegment ORDER BY customers DESC LIMIT 2",
     ),
     ("The orders of one customer (refused)", "SELECT orderkey FROM orders WHERE custkey = 7"),
 )
@@ -253,24 +259,21 @@ def weak_budgets(policy: Policy) -> list[str]:
     return [str(each.message) for each in found]
 
 
-def explained(
-    vault: Vault, query: str, *, epsilon: float, delta: float = 0.0, analyst: str | None = None
-) -> dict[str, Any]:
+def explained(vault: Vault, request: QueryRequest) -> dict[str, Any]:
     """The plan of a query, and the error of its first number at several epsilons; costs nothing."""
-    _check_query(query)
-    request = QueryRequest(query, epsilon=epsilon, delta=delta, analyst=analyst)
+    _check_query(request)
     plan = vault.plan(request).as_dict()
     curve = []
     for each in EPSILONS:
         if plan["method"] != "public" and each < vault.policy.least_epsilon:
             continue
-        parts = vault.explain(query, epsilon=each, delta=delta).parts
+        parts = vault.plan(replace(request, epsilon=each)).parts
         if parts and parts[0].error is not None:
             curve.append((each, float(parts[0].error)))
     return plan | {"curve": curve, "language": language(vault)}
 
 
-def epsilon_within(vault: Vault, query: str, *, within: float) -> float:
+def epsilon_within(vault: Vault, request: QueryRequest, *, within: float) -> float:
     """The least epsilon for an answer within so much of the exact one, 19 times in 20.
 
     The noise is Laplace's of scale b, which exceeds t with chance exp(-t/b): b = within / ln 20.
@@ -278,8 +281,13 @@ def epsilon_within(vault: Vault, query: str, *, within: float) -> float:
     Raises:
         QueryRefused: CEL-Q332 the budget does not allow it, or the error is not public.
     """
-    _check_query(query)
-    return vault.least_epsilon(query, error=within / log(20))
+    _check_query(request)
+    return least_epsilon(
+        lambda epsilon: vault.plan(replace(request, epsilon=epsilon)),
+        error=within / log(20),
+        least=vault.policy.least_epsilon,
+        most=vault.policy.budget.epsilon,
+    )
 
 
 def keep_words(work: Work, entry: int | None, query: str) -> None:
@@ -288,12 +296,10 @@ def keep_words(work: Work, entry: int | None, query: str) -> None:
         work.save(WORDS, work.load(WORDS, {}) | {str(entry): query})
 
 
-def asked(
-    vault: Vault, query: str, *, epsilon: float, delta: float = 0.0, analyst: str | None = None
-) -> dict[str, Any]:
+def asked(vault: Vault, request: QueryRequest) -> dict[str, Any]:
     """The answer of a query, paid from the ledger."""
-    _check_query(query)
-    answer = vault.ask(QueryRequest(query, epsilon=epsilon, delta=delta, analyst=analyst))
+    _check_query(request)
+    answer = vault.ask(request)
     facts = answer.as_dict()
     left = vault.ledger.remaining if answer.entry is not None else None
     return facts | {
@@ -307,12 +313,9 @@ def asked(
     }
 
 
-def compared(
-    vault: Vault, query: str, *, epsilon: float, progress: Progress = silent
-) -> dict[str, Any]:
+def compared(vault: Vault, request: QueryRequest, *, progress: Progress = silent) -> dict[str, Any]:
     """The true answer beside private ones, for the owner of the data; nothing is charged."""
-    _check_query(query)
-    request = QueryRequest(query, epsilon=epsilon)
+    _check_query(request)
     facts = vault.compare(request, runs=RUNS, progress=progress).as_dict()
     return facts | {"numbers": facts["numbers"][:MOST_ROWS]}
 
@@ -451,25 +454,38 @@ def language(vault: Vault) -> str:
     return "SQL" if vault.policy.graph is None else "SPARQL"
 
 
-def command_text(query: str, *, epsilon: float, analyst: str | None = None) -> str:
-    """The command that asks the same."""
-    quoted = query.replace("'", "'\\''")
-    who = "" if analyst is None else f" --analyst {shlex.quote(analyst)}"
-    return f"celosia query policy.toml '{quoted}' --epsilon {epsilon:g}{who}"
+def command_text(request: QueryRequest) -> str:
+    """The command that asks the same.
+
+    >>> command_text(QueryRequest("SELECT 1", epsilon=0.5, method="top-k"))
+    "celosia query policy.toml 'SELECT 1' --epsilon 0.5 --method top-k"
+    """
+    quoted = request.query.replace("'", "'\\''")
+    words = ["celosia", "query", "policy.toml", f"'{quoted}'", "--epsilon", f"{request.epsilon:g}"]
+    words += ["--delta", f"{request.delta:g}"] if request.delta else []
+    words += ["--method", request.method] if request.method else []
+    words += ["--analyst", shlex.quote(request.analyst)] if request.analyst else []
+    words += ["--rank-intervals"] if request.rank_intervals else []
+    return " ".join(words)
 
 
-def python_text(query: str, *, epsilon: float, analyst: str | None = None) -> str:
+def python_text(request: QueryRequest) -> str:
     """The Python that asks the same."""
-    who = "" if analyst is None else f", analyst={analyst!r}"
+    plain = QueryRequest("", epsilon=0)
+    given = "".join(
+        f", {each.name}={value!r}"
+        for each in fields(request)[1:]
+        if (value := getattr(request, each.name)) != getattr(plain, each.name)
+    )
     return (
         "from celosia.queries import QueryRequest, Vault\n\n"
         'with Vault.open("policy.toml") as vault:\n'
-        f"    print(vault.ask(QueryRequest({query!r}, epsilon={epsilon:g}{who})))\n"
+        f"    print(vault.ask(QueryRequest({request.query!r}{given})))\n"
     )
 
 
-def _check_query(query: str) -> None:
-    if len(query) > MOST_QUERY:
+def _check_query(request: QueryRequest) -> None:
+    if len(request.query) > MOST_QUERY:
         raise InputError("CEL-W093", most=MOST_QUERY)
 
 

@@ -16,7 +16,12 @@ from celosia.studio.widgets.table import key_figures
 
 def heading(text: str, level: int = 2, /, **values: object) -> ui.label:
     """A heading of level 1 to 3, which a reader of the screen finds as such."""
-    found = paragraph(text, **values).classes(f"celosia-h{level}")
+    return name_heading(_(text, **values), level)
+
+
+def name_heading(name: str, level: int = 2) -> ui.label:
+    """A heading that is a name of the visitor's, such as that of a column: it stays as it is."""
+    found = ui.label(name).classes(f"celosia-h{level}")
     return found.props(f"role=heading aria-level={level}")
 
 

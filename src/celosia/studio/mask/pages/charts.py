@@ -11,7 +11,7 @@ from celosia.studio.comparison import REST
 from celosia.studio.language import _, number, percent, short
 from celosia.studio.widgets.chart import PALETTE, TEXT, axis, chart
 from celosia.studio.widgets.contrast import between, letters_on
-from celosia.studio.widgets.text import heading
+from celosia.studio.widgets.text import name_heading
 
 DRIFT = ("#b4532a", "#f4efe6", "#0f7c93")
 """Colours from a correlation that fell over one that stayed to one that rose."""
@@ -47,7 +47,7 @@ def _distribution(found: Mapping[str, Any], names: tuple[str, str]) -> None:
             "itemStyle": {"color": PALETTE[1]},
         },
     ]
-    heading(str(found["column"]), 3)
+    name_heading(str(found["column"]), 3)
     x = _("value") if not found["numeric"] else _("value, in bins of equal width")
     below: dict[str, Any] = {"hideOverlap": True}
     if not found["numeric"]:

@@ -29,6 +29,9 @@ class MaskWorkbench(Workbench):
             WorkStep("stream", "Stream", "water"),
             WorkStep("/synthesise/{work}", "Synthesise", "auto_awesome"),
         ),
+        beside=WorkStep(
+            "/related", "Several related tables, such as persons and their visits", "account_tree"
+        ),
         first="recipe",
         prepare=jobs.prepare,
         samples=SAMPLES,

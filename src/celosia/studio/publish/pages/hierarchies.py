@@ -21,7 +21,7 @@ from celosia.studio.publish.readers import ask_column
 from celosia.studio.runtime import studio
 from celosia.studio.widgets.job_progress import OFTEN
 from celosia.studio.widgets.table import show_table
-from celosia.studio.widgets.text import heading, lead, paragraph, quiet
+from celosia.studio.widgets.text import lead, name_heading, paragraph, quiet
 from celosia.studio.worker import task
 
 CHECKED = 5_000
@@ -120,7 +120,7 @@ class Editor:
     ) -> None:
         self.workbench, self.name, self.values, self._mark = workbench, name, values, mark
         self.facts = workbench.facts[workbench.place(name)]
-        heading(name).classes("celosia-break")
+        name_heading(name).classes("celosia-break")
         quiet(
             "{kind}, {values}, {empty}",
             kind=kind_word(self.column.kind),

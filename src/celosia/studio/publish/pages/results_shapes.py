@@ -11,7 +11,7 @@ from celosia.studio.language import _, n_, percent
 from celosia.studio.publish.pages.results_parts import Results, not_computed, picker
 from celosia.studio.widgets.chart import Option, axis, chart
 from celosia.studio.widgets.table import show_table
-from celosia.studio.widgets.text import heading, lead, quiet
+from celosia.studio.widgets.text import heading, lead, name_heading, quiet
 
 
 def show(found: Results) -> None:
@@ -143,7 +143,7 @@ def _pair(found: Results) -> None:
     with ui.element("div").classes("celosia-split"):
         for name, side in ((_("Before"), "before"), (_("After"), "after")):
             with ui.element("section"):
-                heading(name, 3)
+                name_heading(name, 3)
                 table = pair[side] if turned else list(zip(*pair[side], strict=True))
                 _map((first, across), (second, upwards), table, most=most, side=side)
     quiet(

@@ -6,6 +6,7 @@ from typing import Any
 
 from nicegui import ui
 
+from celosia.studio import on_demand
 from celosia.studio.language import _, number
 from celosia.studio.publish import code, jobs
 from celosia.studio.publish.form import HISTORY, PublishForm
@@ -83,7 +84,7 @@ def _history(found: Results) -> None:
 
 def _files() -> list[tuple[str, str, str, str]]:
     return [
-        ("release.zip", "folder_zip", _("Everything"), _("all of these in one archive")),
+        (jobs.ARCHIVE, "folder_zip", _("Everything"), _("all of these in one archive")),
         ("release.csv", "table_view", _("Data, CSV"), _("opens in every program")),
         ("release.parquet", "view_column", _("Data, Parquet"), _("small, with types")),
         (
@@ -123,9 +124,9 @@ def _files() -> list[tuple[str, str, str, str]]:
 
 
 def _card(found: Results, name: str, icon: str, title: str, text: str) -> None:
-    path = found.work.path(name)
-    if not path.is_file():
+    if not on_demand.is_there(found.work, name):
         return
+    path = found.work.path(name)
     with ui.card().classes("celosia-tight"):
         with ui.row().classes("items-center no-wrap"):
             ui.icon(icon, size="1.6rem").props('aria-hidden="true"')
@@ -136,4 +137,5 @@ def _card(found: Results, name: str, icon: str, title: str, text: str) -> None:
             link.props["download"] = name
             if name == "report.html":
                 ui.link(_("Read it here"), f"/files/{found.work.id}/{name}?show", new_tab=True)
-            quiet("{size} kB", size=number(max(1, path.stat().st_size // 1000)))
+            if path.is_file():
+                quiet("{size} kB", size=number(max(1, path.stat().st_size // 1000)))

@@ -26,7 +26,7 @@ from celosia.studio.shell import page, visitor
 from celosia.studio.visitors import Work
 from celosia.studio.widgets.code import show_code
 from celosia.studio.widgets.method_form import table_size
-from celosia.studio.widgets.text import heading, main_heading, quiet
+from celosia.studio.widgets.text import heading, name_heading, quiet
 from celosia.studio.worker import task
 
 KIND = "publish"
@@ -204,7 +204,7 @@ def _enabled_while(
 def title(form: PublishForm) -> None:
     """The name of the table that a page is about, and its size."""
     with ui.column().classes("gap-0"):
-        main_heading(form.file).classes("celosia-break")
+        name_heading(form.file, 1).classes("celosia-break")
         quiet(table_size(form.rows, len(form.columns)))
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from html import escape
 from typing import Any
 
 from nicegui import ui
 
-from celosia.core.messages import render, unit_word
+from celosia.core.messages import capital, render, unit_word
+from celosia.queries import METHODS, QueryRequest
 from celosia.studio.language import _, figure, n_, number, short
 from celosia.studio.query import jobs, model
 from celosia.studio.query.model import PlanBranch
@@ -61,6 +63,7 @@ class _QueryWorkbench:
                 self._question(str(last.get("query", "")), model.examples(schema))
                 self._who(schema["who"], last.get("analyst"))
                 self._accuracy()
+                self._settings(last)
                 self._price(epsilon)
         self._result = ui.column().classes("w-full q-mt-md")
         self._code = ui.column().classes("w-full")
@@ -98,6 +101,47 @@ class _QueryWorkbench:
             )
             quiet("Budgets and invoices are by analyst. Without a name, anybody asks.")
         self._analyst.style("width: 16rem").props["data-test"] = "analyst"
+
+    def _settings(self, last: dict[str, Any]) -> None:
+        """What is seldom chosen: the method, delta, and ranges that cost something."""
+        methods = {"": _("The one of least error")} | {
+            name: capital(model.method_label(name)) for name in METHODS
+        }
+        given = [last.get("method"), last.get("delta"), last.get("rank_intervals")]
+        with (
+            ui.expansion(_("More settings"), value=any(given))
+            .classes("w-full celosia-quiet")
+            .props("data-test=settings"),
+            ui.element("div").classes("celosia-parameters"),
+        ):
+            with ui.element("div").classes("celosia-parameter"):
+                self._method = ui.select(
+                    methods,
+                    label=_("Method"),
+                    value=last.get("method") or "",
+                    on_change=self._keep,
+                ).props("data-test=method")
+                self._method.classes("w-full")
+                quiet(
+                    "The largest groups are chosen privately where a question orders groups by a "
+                    "count and takes the first few: only they are told."
+                )
+            with ui.element("div").classes("celosia-parameter"):
+                self._delta = ui.number(
+                    "delta", value=last.get("delta") or 0, min=0, max=1, on_change=self._keep
+                ).props("data-test=delta step=any debounce=400")
+                self._delta.classes("w-full")
+                quiet(
+                    "The chance that the promise fails, such as 1e-6. Gaussian noise and groups "
+                    "that are not declared need it."
+                )
+            with ui.element("div").classes("celosia-parameter"):
+                self._ranges = ui.checkbox(
+                    _("Ranges of least, greatest and median values too"),
+                    value=bool(last.get("rank_intervals")),
+                    on_change=self._keep,
+                ).props("data-test=rank-intervals")
+                quiet("For half of their epsilon; without, nothing says how far they are off.")
 
     @property
     def _asking(self) -> str | None:
@@ -151,7 +195,7 @@ class _QueryWorkbench:
                     task(
                         jobs.find_epsilon,
                         folder=str(self._work.folder),
-                        query=str(self._text.value),
+                        request=self._request(),
                         within=within,
                     ),
                     on_done=lambda epsilon: chosen(epsilon, within),
@@ -174,44 +218,41 @@ class _QueryWorkbench:
         values = sorted({*EPSILONS, epsilon})
         self._epsilon.set_options({each: short(each) for each in values}, value=epsilon)
 
+    def _request(self, *, of_owner: bool = False) -> QueryRequest:
+        """The question as it stands."""
+        return QueryRequest(
+            str(self._text.value),
+            epsilon=float(self._epsilon.value),
+            delta=float(self._delta.value or 0),
+            method=str(self._method.value) or None,
+            analyst=None if of_owner else self._asking,
+            rank_intervals=bool(self._ranges.value),
+        )
+
     def _keep(self) -> None:
         """Keep what is typed, for a reload."""
         if self._epsilon.value is not None:
-            self._work.save(
-                "question",
-                {
-                    "query": str(self._text.value),
-                    "epsilon": float(self._epsilon.value),
-                    "analyst": self._asking,
-                },
-            )
+            self._work.save("question", asdict(self._request()))
 
     def _start(self, title: str, function: Any, on_done: Any, *, of_owner: bool = False) -> None:
         self._result.clear()
         self._code.clear()
         self._keep()
-        query, epsilon = str(self._text.value), float(self._epsilon.value)
-        who: dict[str, Any] = {} if of_owner else {"analyst": self._asking}
+        request = self._request(of_owner=of_owner)
         with self._result:
             start(
                 title,
-                task(function, folder=str(self._work.folder), query=query, epsilon=epsilon, **who),
+                task(function, folder=str(self._work.folder), request=request),
                 on_done=on_done,
                 on_end=self._show_ledger,
                 address=f"/query/{self._work.id}",
             )
+        command = (_("Command line"), model.command_text(request))
         with self._code:
             if of_owner:
-                command = model.command_text(query, epsilon=epsilon)
-                show_code([(_("Command line"), f"{command} --curator")])
-                return
-            asked: dict[str, Any] = {"epsilon": epsilon, **who}
-            show_code(
-                [
-                    (_("Command line"), model.command_text(query, **asked)),
-                    ("Python", model.python_text(query, **asked)),
-                ]
-            )
+                show_code([(command[0], f"{command[1]} --curator")])
+            else:
+                show_code([command, ("Python", model.python_text(request))])
 
     def _explain(self) -> None:
         self._start(_("Planning the answer"), jobs.explain, _plan)

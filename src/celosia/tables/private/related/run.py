@@ -76,7 +76,7 @@ def synthesise_tables(
     rng = System() if rng is None else rng
     _check_method(method)
     frames = _check_tables(tables, declaration, method)
-    plan = _discovery(declaration, method)
+    plan = discovery_plan(declaration, method)
     share = Fraction(1, len(declaration.tables))
     _check_noise(declaration, method, plan, share)
     linked = link(frames, declaration, rng)
@@ -274,7 +274,8 @@ def _check_tables(
     return found
 
 
-def _discovery(declaration: RelatedTables, method: AdaptiveMarginals) -> DiscoveryPlan:
+def discovery_plan(declaration: RelatedTables, method: AdaptiveMarginals) -> DiscoveryPlan:
+    """What finding domains costs, and how many persons a value of text must have to be found."""
     kinds, caps = list[str](), list[int]()
     for name, table in declaration.tables.items():
         for kind in (table.discover or {}).values():

@@ -1,0 +1,1 @@
+"""Several tables that belong together, made synthetic: the model, the jobs and the pages."""
