@@ -26,6 +26,7 @@ def test_a_class_from_its_start_to_the_marks(browser: Browser, address: str) -> 
         desk.wait_for_function("window.socket !== undefined && window.socket.connected")
         desk.locator('[data-test="k"]').fill("11")
         desk.locator('[data-test="run"]').click()
+        expect(desk.locator('[data-test="verdict"]')).to_contain_text("Goal reached")
         expect(desk.locator('[data-test="attempts"]')).to_contain_text("highest risk 9.1")
         assert student.overflow() == 0
         student.picture("phone-task")

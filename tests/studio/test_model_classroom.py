@@ -8,6 +8,7 @@ import pytest
 from starlette.requests import Request
 
 from celosia.core.errors import InputError, PrivacyError
+from celosia.core.messages import speaking
 from celosia.mechanisms import Count
 from celosia.studio.classroom import forms
 from celosia.studio.classroom.model import (
@@ -117,6 +118,8 @@ def test_marks_are_told_beside_the_best_of_the_class() -> None:
         "2,Ben,10.0,0.0,0.0,10.0",
         "3,'=Eve,0.0,0.0,0.0,0.0",
     ]
+    with speaking("es"):  # as a spreadsheet in Spain reads it
+        assert found.marks_csv().splitlines()[2] == "2;Ben;10,0;0,0;0,0;10,0"
 
 
 def test_the_smallest_epsilon_that_is_near_enough_earns_all() -> None:

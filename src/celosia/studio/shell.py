@@ -7,15 +7,15 @@ import inspect
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 from urllib.parse import quote
 
-from nicegui import Client, app, core, ui
+from nicegui import Client, app, core, run, ui
 from nicegui.logging import log
 from starlette.requests import Request
 
 from celosia.core.errors import CelosiaError, EngineError, InputError
-from celosia.core.messages import capital
+from celosia.core.messages import capital, speaking
 from celosia.studio import error_page, guard, language
 from celosia.studio.doors import DOORS
 from celosia.studio.language import NAMES, Language, _, negotiated
@@ -23,9 +23,14 @@ from celosia.studio.runtime import studio
 from celosia.studio.visitors import Visitor
 from celosia.studio.widgets.text import heading, paragraph
 
+P = ParamSpec("P")
+T = TypeVar("T")
+
 NOT_FOUND = ("CEL-W010", "CEL-W011", "CEL-W040", "CEL-W100", "CEL-L001")
 """Errors of an address that asks for something that is not there."""
 FAULT = "CEL-W033"
+OF_WORK = ("CEL-W011", "CEL-W012", "CEL-W025", "CEL-W076")
+"""Errors where the list of all work helps."""
 
 
 def prepare() -> None:
@@ -71,6 +76,20 @@ def _bound(sio: Any, inner: Callable[[str, Any], Any]) -> Callable[[str, Any], A
         return await result if isinstance(result, Awaitable) else result
 
     return bound
+
+
+async def in_thread(function: Callable[P, T], *given: P.args, **named: P.kwargs) -> T | None:
+    """What a function gives that would keep other pages waiting; None where the studio closes.
+
+    It runs in a thread, which would else speak English whatever the page does.
+    """
+    spoken = language.current()
+
+    def run_spoken() -> T:
+        with speaking(spoken):
+            return function(*given, **named)
+
+    return await run.io_bound(run_spoken)
 
 
 def visitor() -> Visitor:
@@ -317,6 +336,8 @@ def _show_instead(request: Request, error: CelosiaError, door: str) -> None:
     error_page.mark(request.scope)
     show_error(error)
     ways = [(_("To the first page"), "/")]
+    if error.code in OF_WORK:
+        ways.insert(0, (_("Your work"), "/works"))
     if door:
         name = next(name for address, name, _icon in DOORS if address == door)
         ways.insert(0, (_("Back to {door}", door=_(name)), door))

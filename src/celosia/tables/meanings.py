@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
@@ -53,6 +55,29 @@ class LabelMeaning:
         if self._ranges is None:
             return found
         return np.union1d(found, self._ranges.stands_for(label)).astype(np.int64)
+
+    def groups(
+        self, values: Sequence[str], most: int
+    ) -> tuple[tuple[str, ...], NDArray[np.int64]] | None:
+        """The labels of the finest level with at most so many, and the place of each value's there.
+
+        A value that the hierarchy does not know is a group of its own. None where only the root
+        has so few labels.
+
+        >>> zips = Hierarchy.from_paths([("476", "47*", "*"), ("479", "47*", "*"),
+        ...                              ("1", "1**", "*")])
+        >>> LabelMeaning(zips, None).groups(["1", "476", "479"], 2)
+        (('1**', '47*'), array([0, 1, 1]))
+        """
+        tree = self._hierarchy
+        level = next((at for at in range(tree.height) if len(tree.labels[at]) <= most), None)
+        if level is None:
+            return None
+        known = {leaf: tree.labels[level][tree.nodes[level, at]] for leaf, at in tree.index.items()}
+        mine = [known.get(value, value) for value in values]
+        labels = sorted(set(mine))
+        place = {label: at for at, label in enumerate(labels)}
+        return tuple(labels), np.array([place[each] for each in mine], dtype=np.int64)
 
 
 def meanings(

@@ -200,15 +200,21 @@ class Classroom:
         return own[marks.index(top)] if top > 0 else own[-1]
 
     def marks_csv(self) -> str:
-        """The marks of all seats, one line for each seat; for a spreadsheet."""
+        """The marks of all seats, one line for each seat; for a spreadsheet of the language.
+
+        Where numbers have a decimal comma, spreadsheets expect semicolons between cells.
+        """
         judged = [place for place, task in enumerate(self.tasks) if task.most]
         text = io.StringIO()
-        write = csv.writer(text, lineterminator="\n").writerow
+        comma = number(0.5, 1)[1] == ","
+        write = csv.writer(text, delimiter=";" if comma else ",", lineterminator="\n").writerow
         heads = [_plain(self.tasks[place].title()) for place in judged]
         write([_("seat"), _("name"), *heads, _("sum")])
         for seat in sorted(self.seats.values(), key=lambda each: each.number):
             marks = [self.mark(seat, place) or 0.0 for place in judged]
-            write([seat.number, _plain(seat.name), *marks, round(sum(marks), 2)])
+            cells = [str(each) for each in (*marks, round(sum(marks), 2))]
+            cells = [each.replace(".", ",") for each in cells] if comma else cells
+            write([seat.number, _plain(seat.name), *cells])
         return text.getvalue()
 
 

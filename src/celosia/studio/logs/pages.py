@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from nicegui import run, ui
+from nicegui import ui
 
 from celosia.core.messages import render
 from celosia.studio.language import _, n_, number, percent
@@ -14,7 +14,7 @@ from celosia.studio.logs.keys import show_keys
 from celosia.studio.logs.measures import show_attacks, show_facts, show_left_out
 from celosia.studio.logs.plan import show_plan
 from celosia.studio.logs.sets import show_published_sets, show_set_methods
-from celosia.studio.shell import page
+from celosia.studio.shell import in_thread, page
 from celosia.studio.widgets.method_form import parameter_controls, promise
 from celosia.studio.widgets.table import show_table
 from celosia.studio.widgets.text import figures, heading, notice, quiet
@@ -71,8 +71,8 @@ start_page(LogWorkbench.door)
 async def logs_steps(work_id: str, step: str = "fields") -> None:
     """Show one step of a piece of work."""
     workbench, known = LogWorkbench.open_at(work_id, step)
-    await run.io_bound(model.field_controls)  # loads the methods, once
-    await run.io_bound(model.key_cards)
+    await in_thread(model.field_controls)  # loads the methods, once
+    await in_thread(model.key_cards)
     is_sets = workbench.state["kind"] == "sets"
     if known == "keys":
         show_keys(KeyWorkbench(workbench.work))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from itertools import combinations
 from typing import Any, TypeVar
@@ -21,10 +22,12 @@ from celosia.assess.utility import (
     limits_of,
     statistics,
 )
+from celosia.assess.utility.column_pair import ColumnPair
 from celosia.core.errors import Cancelled
 from celosia.core.progress import Progress, Step, silent
 from celosia.frames import as_text
 from celosia.tables import Role, Schema
+from celosia.tables.meanings import LabelMeaning
 
 T = TypeVar("T")
 
@@ -51,9 +54,14 @@ def use_facts(
     )
     failed: list[str] = []
     nothing: list[dict[str, Any]] = []
+    grouped = replace(
+        tables, columns=tuple(_grouped(each, explained.get(each.name)) for each in tables.columns)
+    )
     return {
-        "distributions": attempt(failed, "distributions", lambda: _distributions(tables), nothing),
-        "pairs": _pairs(tables, progress, failed),
+        "distributions": attempt(
+            failed, "distributions", lambda: _distributions(tables, grouped), nothing
+        ),
+        "pairs": _pairs(grouped, progress, failed),
         "statistics": attempt(
             failed, "statistics", lambda: _statistics(frame, released, schema), nothing
         ),
@@ -75,9 +83,29 @@ def attempt(failed: list[str], figure: str, compute: Callable[[], T], instead: T
         return instead
 
 
-def _distributions(tables: Comparison) -> list[dict[str, Any]]:
+def _grouped(column: ColumnPair, meaning: Meaning | None) -> ColumnPair:
+    """A column of many values by the labels of a level of its hierarchy, which can be drawn.
+
+    Of fourteen thousand dates the thirty most frequent show nothing, and their decades do.
+    """
+    if (
+        column.is_numeric
+        or len(column.values) <= MOST_BARS
+        or not isinstance(meaning, LabelMeaning)
+    ):
+        return column
+    found = meaning.groups(column.values, MOST_BARS)
+    if found is None:
+        return column
+    labels, places = found
+    spread = replace(column.spread, value=places[column.spread.value], values=len(labels))
+    before = places[column.before].astype(np.int32)
+    return replace(column, values=labels, before=before, spread=spread)
+
+
+def _distributions(tables: Comparison, grouped: Comparison) -> list[dict[str, Any]]:
     moved = {each.column: each.total_variation for each in distances(tables)}
-    return [_bars(each) | {"moved": moved[each.column]} for each in distributions(tables)]
+    return [_bars(each) | {"moved": moved[each.column]} for each in distributions(grouped)]
 
 
 def _bars(shown: Distribution) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from nicegui import run, ui
+from nicegui import ui
 
 from celosia.core.messages import render
 from celosia.studio.language import _, n_, number
@@ -13,7 +13,7 @@ from celosia.studio.mask.pages import charts
 from celosia.studio.mask.pages.result import both_sides, side_by_side
 from celosia.studio.query.databases import SUFFIXES as DATABASES
 from celosia.studio.related import jobs, model
-from celosia.studio.shell import page, ways_on
+from celosia.studio.shell import in_thread, page, ways_on
 from celosia.studio.uploads import Brought
 from celosia.studio.visitors import Work
 from celosia.studio.widgets.job_progress import start
@@ -89,7 +89,7 @@ async def related(work_id: str, step: str = "tables") -> None:
     if known == "result":
         await _result(workbench)
     elif known == "declare":
-        await run.io_bound(model.controls)  # loads compiled kernels, once
+        await in_thread(model.controls)  # loads compiled kernels, once
         _declare(workbench)
     else:
         _tables(workbench)
@@ -487,7 +487,7 @@ async def _compare(workbench: RelatedWorkbench, found: Mapping[str, Any]) -> Non
     """One table beside the new one."""
     name_heading(str(found["name"]))
     names = (f"real-{found['name']}", f"made-{found['name']}")
-    sides = await run.io_bound(both_sides, workbench.work.folder, names)
+    sides = await in_thread(both_sides, workbench.work.folder, names)
     if sides is not None:  # None where the studio is closing
         side_by_side(*sides, (_("Original"), _("Synthetic")))
     drawn = list(found["distributions"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from nicegui import run, ui
+from nicegui import ui
 
 from celosia.core.errors import CelosiaError
 from celosia.studio.language import _, n_
@@ -14,7 +14,7 @@ from celosia.studio.mask import model as masking
 from celosia.studio.mask.pages import charts
 from celosia.studio.mask.pages.result import both_sides, original_file, side_by_side
 from celosia.studio.mask.pages.start import MaskWorkbench
-from celosia.studio.shell import notify_error, page
+from celosia.studio.shell import in_thread, notify_error, page
 from celosia.studio.synthesise import jobs, model
 from celosia.studio.widgets.job_progress import start
 from celosia.studio.widgets.method_form import parameter_controls, promise
@@ -31,7 +31,7 @@ async def synthesise(work_id: str, step: str = "method") -> None:
     """Choose a method and run it, or look at what it made."""
     workbench = MaskWorkbench.open(work_id)
     workbench.head("/synthesise/{work}")
-    await run.io_bound(masking.cards)  # loads compiled kernels, once
+    await in_thread(masking.cards)  # loads compiled kernels, once
     if step == "result" and workbench.work.load("synthetic") is not None:
         await _result(workbench)
     else:
@@ -246,7 +246,7 @@ async def _result(workbench: MaskWorkbench) -> None:
         charts.nearest(result["nearest"])
     heading("Side by side")
     quiet("Rows on the right do not correspond to rows on the left.")
-    sides = await run.io_bound(both_sides, workbench.work.folder, ("real", "made"))
+    sides = await in_thread(both_sides, workbench.work.folder, ("real", "made"))
     if sides is not None:  # None where the studio is closing
         side_by_side(*sides, (_("Original"), _("Synthetic")))
     if result["distributions"]:

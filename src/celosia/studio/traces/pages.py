@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from nicegui import run, ui
+from nicegui import ui
 
 from celosia.core.messages import render
 from celosia.studio.language import _, n_, percent, short
-from celosia.studio.shell import page
+from celosia.studio.shell import in_thread, page
 from celosia.studio.traces import jobs, model
 from celosia.studio.traces.private import private_step
 from celosia.studio.widgets.chart import bars
@@ -66,7 +66,7 @@ start_page(TraceWorkbench.door)
 async def traces_steps(work_id: str, step: str = "method") -> None:
     """Show one step of a piece of work."""
     workbench, known = TraceWorkbench.open_at(work_id, step)
-    await run.io_bound(model.cards)  # loads the methods, once
+    await in_thread(model.cards)  # loads the methods, once
     {"method": _method, "result": _result, "private": private_step}[known](workbench)
 
 

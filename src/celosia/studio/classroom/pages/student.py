@@ -111,12 +111,19 @@ def one_task(request: Request, code: str, at: int) -> None:
             notify_error(error)
         refresh()
 
+    def judged(task: LeastLoss, attempt: Attempt) -> None:
+        """The verdict stands first: on a phone the tables below are long."""
+        add(attempt)
+        text = _("Goal reached: {result}") if attempt.reached else _("Not yet: {result}")
+        verdict = ui.label(text.format(result=task.result(attempt)))
+        verdict.classes("text-bold q-my-sm").props('role="status" data-test="verdict"')
+
     if isinstance(task, LeastLoss):
         bench(
             Experiment(),
             tables=("census",),
             check=lambda: room.check(seat, at - 1),
-            on_result=lambda asked, found: add(task.judge(asked, found)),
+            on_result=lambda asked, found: judged(task, task.judge(asked, found)),
         )
     elif isinstance(task, BreakRelease):
         _break(task, add)

@@ -141,6 +141,7 @@ def _controls(kind: str, room: Classroom) -> Callable[[], object]:
 
     if kind == "least-loss":
         risk = ui.number(_("Highest risk, at most (%)"), value=10, min=0.1, max=100)
+        risk.style("min-width: 16rem")  # as its name
         return lambda: set_task(lambda: LeastLoss(float(risk.value or 0) / 100))
     if kind == "break-release":
         quiet(
@@ -154,6 +155,7 @@ def _controls(kind: str, room: Classroom) -> Callable[[], object]:
         )
     if kind == "choose-epsilon":
         within = ui.number(_("At most this far from the truth (patients)"), value=10, min=1)
+        within.style("min-width: 22rem")
         return lambda: set_task(lambda: ChooseEpsilon(int(within.value or 0)))
     if kind == "quiz":
         names = {each.slug: _(each.name) for each in TECHNIQUES}

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from nicegui import run, ui
+from nicegui import ui
 
 from celosia.studio.graphs import jobs, model
 from celosia.studio.graphs.pages.drawing import draw_one
 from celosia.studio.language import _, current, n_
-from celosia.studio.shell import page
+from celosia.studio.shell import in_thread, page
 from celosia.studio.widgets.text import notice, quiet
 from celosia.studio.workbench import Door, Workbench, WorkStep, start_page
 from celosia.studio.worker import Task, task
@@ -62,7 +62,7 @@ async def graphs_steps(work_id: str, step: str = "method") -> None:
     from celosia.studio.graphs.pages import attacks, result  # they use this module
 
     workbench, known = GraphWorkbench.open_at(work_id, step)
-    await run.io_bound(model.cards)  # loads compiled kernels, once
+    await in_thread(model.cards)  # loads compiled kernels, once
     {"method": _method, "result": result.show, "attacks": attacks.show}[known](workbench)
 
 

@@ -6,13 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-from nicegui import run, ui
+from nicegui import ui
 
 from celosia.studio.language import _, n_, number
 from celosia.studio.mask import figures as mask_figures
 from celosia.studio.mask import model
 from celosia.studio.mask.pages import charts
 from celosia.studio.mask.pages.start import MaskWorkbench
+from celosia.studio.shell import in_thread
 from celosia.studio.widgets.method_form import promise
 from celosia.studio.widgets.table import html_table
 from celosia.studio.widgets.text import figures, heading, lead, notice, quiet
@@ -49,7 +50,7 @@ async def show(workbench: MaskWorkbench) -> None:
         quiet("No column of both tables can be compared.")
     promise(result["guarantee"], simulation=result["simulation"])
     heading("Before and after")
-    sides = await run.io_bound(both_sides, workbench.work.folder, ("before", "after"))
+    sides = await in_thread(both_sides, workbench.work.folder, ("before", "after"))
     if result["aligned"]:
         quiet(
             "The same people on both sides, so that you can compare; in the released file the "

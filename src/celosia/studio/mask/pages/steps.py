@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from nicegui import run, ui
+from nicegui import ui
 
 from celosia.studio.language import _, n_
 from celosia.studio.mask import jobs, model
 from celosia.studio.mask.pages.start import MaskWorkbench
-from celosia.studio.shell import page
+from celosia.studio.shell import in_thread, page
 from celosia.studio.widgets.method_form import method_cards, parameter_controls
 from celosia.studio.widgets.text import heading, lead, paragraph, quiet
 from celosia.studio.worker import Task, task
@@ -29,7 +29,7 @@ async def mask_steps(work_id: str, step: str = "recipe") -> None:
     if known == "columns":
         _columns(workbench)
     elif known == "recipe":
-        await run.io_bound(model.cards)  # loads compiled kernels, once
+        await in_thread(model.cards)  # loads compiled kernels, once
         _recipe(workbench)
     elif known == "result":
         await result.show(workbench)

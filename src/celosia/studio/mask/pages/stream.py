@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from nicegui import run, ui
+from nicegui import ui
 
 from celosia.studio.language import _, number, short
 from celosia.studio.mask import jobs, model, stream
 from celosia.studio.mask.pages.start import MaskWorkbench
 from celosia.studio.mask.pages.steps import MASKING
+from celosia.studio.shell import in_thread
 from celosia.studio.widgets.job_progress import start
 from celosia.studio.widgets.method_form import promise
 from celosia.studio.widgets.table import show_table
@@ -45,7 +46,7 @@ async def show(workbench: MaskWorkbench) -> None:
 
     async def take() -> None:
         first = int((workbench.work.load("stream", {}).get("found") or {}).get("records", 0))
-        text.set_value(await run.io_bound(stream.arriving, workbench.work.folder, first))
+        text.set_value(await in_thread(stream.arriving, workbench.work.folder, first))
 
     def own_steps() -> None:
         workbench.save(steps=stream.stream_steps(workbench.columns))

@@ -6,7 +6,7 @@ from html import escape
 from typing import Any
 
 import polars as pl
-from nicegui import background_tasks, run, ui
+from nicegui import background_tasks, ui
 
 from celosia.assess.risk import RiskProfile
 from celosia.studio.language import _, figure, n_, number, percent
@@ -14,6 +14,7 @@ from celosia.studio.publish.form import DATA, RAW, ColumnForm, PublishForm
 from celosia.studio.publish.labels import finding, kind_word, role_word
 from celosia.studio.publish.pages.steps import PublishWorkbench
 from celosia.studio.publish.suggestions import exposure, suggested_hierarchy
+from celosia.studio.shell import in_thread
 from celosia.studio.widgets.table import key_figures
 from celosia.studio.widgets.text import heading, lead, paragraph, quiet
 
@@ -49,7 +50,7 @@ def show(workbench: PublishWorkbench, first: int = 0) -> None:
     async def count() -> None:
         quasi = workbench.form.named("quasi-identifier")
         places = [workbench.place(name) for name in quasi]
-        profile = await run.io_bound(exposure, workbench.work.path(DATA), places)
+        profile = await in_thread(exposure, workbench.work.path(DATA), places)
         if profile is not None and quasi == workbench.form.named(
             "quasi-identifier"
         ):  # no other click in between
@@ -274,7 +275,7 @@ def _row(workbench: PublishWorkbench, column: ColumnForm, facts: dict[str, Any])
         present = workbench.form.column(column.name)
         if role == "quasi-identifier":
             if present.hierarchy is None and facts["distinct"] <= FEW:
-                changes["hierarchy"] = await run.io_bound(
+                changes["hierarchy"] = await in_thread(
                     _suggestion, workbench, workbench.place(column.name)
                 )
             if facts["empty"] and present.missing == "refuse":

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nicegui import run, ui
+from nicegui import ui
 
 from celosia.core.errors import InputError
 from celosia.studio.language import _
 from celosia.studio.publish.code import toml_text
 from celosia.studio.publish.form import schema_table
 from celosia.studio.publish.hierarchies import imported
+from celosia.studio.shell import in_thread
 from celosia.studio.visitors import Work
 from celosia.studio.widgets.upload import upload
 
@@ -37,7 +38,7 @@ def exchange(editor: Editor) -> None:
             try:
                 if path.stat().st_size > LARGEST:
                     raise _too_long()
-                found = await run.io_bound(imported, path, editor.name)
+                found = await in_thread(imported, path, editor.name)
             finally:
                 path.unlink(missing_ok=True)
             if found is not None:

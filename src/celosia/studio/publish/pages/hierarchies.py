@@ -6,7 +6,7 @@ import asyncio
 from functools import partial
 from typing import Any
 
-from nicegui import run, ui
+from nicegui import ui
 
 from celosia.core.errors import CelosiaError
 from celosia.studio import shell
@@ -19,6 +19,7 @@ from celosia.studio.publish.pages.rules import edit_rule
 from celosia.studio.publish.pages.steps import PublishWorkbench
 from celosia.studio.publish.readers import ask_column
 from celosia.studio.runtime import studio
+from celosia.studio.shell import in_thread
 from celosia.studio.widgets.job_progress import OFTEN
 from celosia.studio.widgets.table import show_table
 from celosia.studio.widgets.text import lead, name_heading, paragraph, quiet
@@ -51,7 +52,7 @@ def show(workbench: PublishWorkbench, place: int) -> None:
     async def fill() -> None:
         values = None
         if workbench.facts[chosen[0]]["distinct"] <= LARGE:
-            values = await run.io_bound(values_of, workbench.work.path(DATA), chosen[0])
+            values = await in_thread(values_of, workbench.work.path(DATA), chosen[0])
         with work:
             Editor(workbench, chosen[1].name, values, marks[chosen[0]])
         for at, column in columns:
@@ -93,7 +94,7 @@ async def _check(workbench: PublishWorkbench, at: int, name: str, mark: ui.icon)
         column, values = workbench.form.column(name), values_of(workbench.work.path(DATA), at)
         return preview(column, values) if is_small(column, values) else None
 
-    if (found := await run.io_bound(look)) is not None:
+    if (found := await in_thread(look)) is not None:
         _mark(mark, found)
 
 
@@ -166,7 +167,7 @@ class Editor:
         """
         try:
             if self.values is not None and is_small(self.column, self.values):
-                return await run.io_bound(partial(ask, what, self.column, self.values, **how))
+                return await in_thread(partial(ask, what, self.column, self.values, **how))
             job = studio().jobs.submit(
                 shell.visitor().token,
                 _("Hierarchy of {column}", column=self.name),

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nicegui import run, ui
+from nicegui import ui
 
 from celosia.studio.language import _
 from celosia.studio.publish import project
+from celosia.studio.shell import in_thread
 from celosia.studio.visitors import Work
 from celosia.studio.widgets.text import quiet
 from celosia.studio.widgets.upload import upload
@@ -21,7 +22,7 @@ def show(workbench: PublishWorkbench) -> None:
     work = workbench.work
 
     async def save(with_data: bool) -> None:
-        await run.io_bound(project.save, work, with_data=with_data)
+        await in_thread(project.save, work, with_data=with_data)
         ui.download.from_url(f"/files/{work.id}/{project.FILE}")
 
     def arrived(_work: Work, file: str, shown: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from nicegui import run, ui
+from nicegui import ui
 
 from celosia.studio import shell
 from celosia.studio.jobs import Job
@@ -29,7 +29,7 @@ from celosia.studio.publish.pages.results_parts import Results, address
 from celosia.studio.publish.pages.steps import step_bar, title
 from celosia.studio.publish.results_solutions import Solutions
 from celosia.studio.runtime import studio
-from celosia.studio.shell import page, visitor
+from celosia.studio.shell import in_thread, page, visitor
 from celosia.studio.visitors import Work
 from celosia.studio.widgets.job_progress import follow
 from celosia.studio.widgets.text import lead, paragraph
@@ -70,7 +70,7 @@ async def show(work_id: str, request: Any, view: str = "summary") -> None:
         return
     solutions = None
     if wanted in WITH_SOLUTIONS:
-        solutions = await run.io_bound(Solutions.load, work)
+        solutions = await in_thread(Solutions.load, work)
     if results.is_outdated(facts, form):
         with ui.card().classes("w-full q-mb-md").props('role="status"'):
             paragraph("The settings have changed since this run; these are its results.")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from nicegui import run, ui
+from nicegui import ui
 
 from celosia.studio.language import _, n_, number
 from celosia.studio.publish import results_table
 from celosia.studio.publish.pages.results_parts import Results
 from celosia.studio.publish.results_table import Joined
+from celosia.studio.shell import in_thread
 from celosia.studio.widgets.table import html_table
 from celosia.studio.widgets.text import heading, lead, quiet
 
@@ -23,8 +24,8 @@ async def show(found: Results) -> None:
     )
     if not found.facts["form"]["keep_order"]:
         quiet("In the file itself the rows are shuffled.")
-    pages = await run.io_bound(results_table.pages, found.work) or 1
-    suppressed = await run.io_bound(results_table.first_suppressed, found.work)
+    pages = await in_thread(results_table.pages, found.work) or 1
+    suppressed = await in_thread(results_table.first_suppressed, found.work)
     asked = found.query.get("page", "1")
     first = min(max(1, int(asked[:9]) if asked.isdecimal() else 1), pages)
     with ui.row().classes("items-center q-mb-sm"):
@@ -37,7 +38,7 @@ async def show(found: Results) -> None:
                 icon="visibility_off",
                 on_click=lambda: turner.set_value(suppressed),
             ).props("flat")
-    hidden = await run.io_bound(results_table.hidden_columns, found.work) or []
+    hidden = await in_thread(results_table.hidden_columns, found.work) or []
     unfold = ui.switch(
         n_(
             "Show the {count} column that is not published",
@@ -57,7 +58,7 @@ async def show(found: Results) -> None:
         quiet("No record is suppressed.")
 
     async def turn(page: int) -> None:
-        shown = await run.io_bound(
+        shown = await in_thread(
             results_table.joined, found.work, page, changed, folded=not unfold.value
         )
         if shown is not None:

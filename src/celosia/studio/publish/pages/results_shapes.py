@@ -7,6 +7,8 @@ from typing import Any
 
 from nicegui import ui
 
+from celosia.assess.utility.column_pair import EMPTY
+from celosia.assess.utility.joint import OTHERS
 from celosia.studio.language import _, n_, percent
 from celosia.studio.publish.pages.results_parts import Results, not_computed, picker
 from celosia.studio.widgets.chart import Option, axis, chart
@@ -45,7 +47,7 @@ def _go(found: Results, **changes: Any) -> None:
 
 
 def _bars(shown: dict[str, Any]) -> None:
-    values = list(shown["values"])
+    values = list(map(_label, shown["values"]))
     if shown["others"]:
         values.append(n_("{count} other", "{count} others", shown["others"]))
     series = [(_("Before"), shown["before"]), (_("After"), shown["after"])]
@@ -115,6 +117,11 @@ def _bars(shown: dict[str, Any]) -> None:
     )
 
 
+def _label(value: str) -> str:
+    """A value, or what stands for empty cells and rare values, in the language of the page."""
+    return {EMPTY: _("(missing)"), OTHERS: _("(others)")}.get(value, value)
+
+
 def _pair(found: Results) -> None:
     pairs = found.facts["pairs"]
     if not pairs:
@@ -171,14 +178,14 @@ def _map(
         "xAxis": axis(
             across[0],
             kind="category",
-            data=list(across[1]),
+            data=list(map(_label, across[1])),
             nameGap=76,
             axisLabel={"rotate": 40, **labels},
         ),
         "yAxis": {
             "type": "category",
             "name": upwards[0],
-            "data": list(upwards[1]),
+            "data": list(map(_label, upwards[1])),
             "axisLabel": labels,
         },
         "visualMap": {
@@ -204,7 +211,10 @@ def _map(
             "Shares of the pairs of {first} and {second}, in %.", first=across[0], second=upwards[0]
         ),
         columns=[across[0], upwards[0], _("share of the records")],
-        rows=[[across[1][low], upwards[1][high], percent(share, 2)] for low, high, share in cells],
+        rows=[
+            [_label(across[1][low]), _label(upwards[1][high]), percent(share, 2)]
+            for low, high, share in cells
+        ],
         height="26rem",
     )
     drawn.props["data-test"] = f"map-{side}"

@@ -173,7 +173,7 @@ class _QueryWorkbench:
         heading("How accurate", 3)
         with ui.row().classes("items-center"):
             share = ui.number(_("Within (%)"), value=5, min=0.01, max=100).style("width: 7rem")
-            size = ui.number(_("of an answer of about"), min=0, value=None).style("width: 11rem")
+            size = ui.number(_("of an answer of about"), min=0, value=None).style("width: 15rem")
             size.tooltip(_("Your own guess: nothing is looked up in the data for it."))
             for box, name in ((share, "share"), (size, "size")):
                 box.props["data-test"] = f"accuracy-{name}"

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from html import escape
 from typing import Any
 
-from nicegui import run, ui
+from nicegui import ui
 
 from celosia.studio.language import _, n_, percent
-from celosia.studio.shell import page
+from celosia.studio.shell import in_thread, page
 from celosia.studio.texts import jobs
 from celosia.studio.texts.pages.terms import terms_step
 from celosia.studio.widgets.method_form import promise
@@ -135,7 +135,7 @@ def _task(workbench: TextWorkbench) -> Task[Any]:
 async def _review(workbench: TextWorkbench) -> None:
     """The only page with raw text: blurred until it is asked for."""
     notice("This page shows the documents themselves, with what was found in colour.")
-    shown = await run.io_bound(jobs.review, workbench.folder) or []
+    shown = await in_thread(jobs.review, workbench.folder) or []
     place = ui.element("div").style("filter: blur(7px)").props('data-test="raw" aria-hidden="true"')
 
     def reveal() -> None:
