@@ -66,7 +66,6 @@ NEEDED = {
     "celosia.accounting": {
         *(
             "amounts",
-            "belief",
             "currencies",
             "derived_loss",
             "distributions",

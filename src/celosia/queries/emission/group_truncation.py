@@ -63,8 +63,8 @@ def contribution_levels_query(
     level for each aggregate, an amount, and a person. Place 0 has the number of people at these
     levels, without a person (level n is up to the nth cap and above the one before, the last one
     has no end; level 0 is nothing). Where people are listed (`lists_people`), place n has one of at
-    most `LISTED + 1` who add most to the nth aggregate, with what they add, cut off at its last cap;
-    its levels are 0.
+    most `LISTED + 1` who add most to the nth aggregate, with what they add, cut off at its last
+    cap; its levels are 0.
 
     Args:
         question: counts and sums with keys, and distinct counts of values that determine their
@@ -141,7 +141,7 @@ def _people_by_levels(
     people: exp.Query, words: list[str], ladders: list[list[int]], target: Target
 ) -> exp.Select:
     names = [f"level_{place}" for place, _ in enumerate(words, start=1)]
-    levels = [
+    levels: list[exp.Expr] = [
         as_alias(truncation.level_of(column(word), ladder), name)
         for word, name, ladder in zip(words, names, ladders, strict=True)
     ]
@@ -237,8 +237,8 @@ def _is_one_of(
     """Whether the owner of a row is one of some people: a condition in which one text differs."""
     if target.dialect == "postgres":
         # A text without a type takes that of the column, so it is compared as the column is.
-        listed = exp.Literal.string("{" + ",".join(f'"{each}"' for each in people) + "}")
-        return exp.EQ(this=owner, expression=exp.Any(this=exp.Paren(this=listed)))
+        text = exp.Literal.string("{" + ",".join(f'"{each}"' for each in people) + "}")
+        return exp.EQ(this=owner, expression=exp.Any(this=exp.Paren(this=text)))
     if kind == "integer":
         written: exp.Expr = exp.Cast(
             this=exp.Literal.string(str(list(people))),
