@@ -19,8 +19,13 @@ def describe_unit(policy: Policy) -> str:
     if policy.graph is not None:
         whom = Message("cli.unit.fact" if unit.is_row else "cli.unit.subject", name=unit.name)
         return say("cli.unit.predicates", whom=whom, relation=policy.relation)
-    key = "cli.unit.row" if unit.is_row else "cli.unit.person"
-    whom = Message(key, name=unit.name, table=unit.table, key_column=unit.key)
+    if unit.is_row:
+        whom = Message("cli.unit.row")
+    elif unit.columns:
+        columns = ", ".join(".".join(each) for each in unit.columns)
+        whom = Message("cli.unit.person_by_columns", name=unit.name, columns=columns)
+    else:
+        whom = Message("cli.unit.person", name=unit.name, table=unit.table, key_column=unit.key)
     return say("cli.unit.tables", whom=whom, relation=policy.relation)
 
 
@@ -41,45 +46,52 @@ def show(policy: Policy, counts: Sequence[OwnerCounts]) -> None:
     if not incomplete:
         return
     unit = policy.unit
-    console.show_table(
-        say("cli.owners.rows_without_owner_private"),
+    columns = [
+        say("cli.column.table"),
+        say("cli.column.by"),
+        say("cli.column.rows"),
+        say("cli.column.lead_no_left_out", name=unit.name),
+    ]
+    rows = [
         [
-            say("cli.column.table"),
-            say("cli.column.by"),
-            say("cli.column.rows"),
-            say("cli.column.lead_no_left_out", name=unit.name),
-            say("cli.column.kept_2", table=unit.table),
-        ],
-        [
-            [
-                each.table,
-                each.column,
-                console.number(each.rows, ","),
-                _share(each.without_owner, each.rows),
-                _share(each.owner_missing, each.rows),
-            ]
-            for each in incomplete
-        ],
-        numbers=False,
-    )
-    console.note(say("cli.owners.rows_lead_no_left", name=unit.name, table=unit.table))
+            each.table,
+            each.column,
+            console.number(each.rows, ","),
+            _share(each.without_owner, each.rows),
+            _share(each.owner_missing, each.rows),
+        ]
+        for each in incomplete
+    ]
+    if unit.table is None:  # no table lists the people, so nobody is missing in it
+        rows = [row[:-1] for row in rows]
+        final = say("cli.owners.rows_lead_no_left_by_columns", name=unit.name)
+    else:
+        columns.append(say("cli.column.kept_2", table=unit.table))
+        final = say("cli.owners.rows_lead_no_left", name=unit.name, table=unit.table)
+    title = say("cli.owners.rows_without_owner_private")
+    console.show_table(title, columns, rows, numbers=False)
+    console.note(final)
 
 
 def note(policy: Policy, counts: Sequence[OwnerCounts]) -> None:
     """Note the counts beside a refusal."""
+    unit = policy.unit
     for each in counts:
-        if not each.is_complete:
+        if each.is_complete:
+            continue
+        facts = {
+            "table": each.table,
+            "column": each.column,
+            "rows": each.rows,
+            "share": _share(each.without_owner, each.rows),
+            "name": unit.name,
+        }
+        if unit.table is None:
+            console.note(say("cli.owners.rows_lead_no_one_by_columns", **facts))
+        else:
+            missing = _share(each.owner_missing, each.rows)
             console.note(
-                say(
-                    "cli.owners.rows_lead_no_one",
-                    table=each.table,
-                    column=each.column,
-                    rows=each.rows,
-                    share=_share(each.without_owner, each.rows),
-                    name=policy.unit.name,
-                    share_2=_share(each.owner_missing, each.rows),
-                    table_2=policy.unit.table,
-                )
+                say("cli.owners.rows_lead_no_one", share_2=missing, table_2=unit.table, **facts)
             )
 
 

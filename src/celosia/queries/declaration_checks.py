@@ -139,13 +139,10 @@ def refuse_ownerless(policy: Policy, counts: Iterable[OwnerCounts]) -> None:
         if each.is_complete or table is None or not policy.refuses_ownerless(table):
             continue
         unit = policy.unit
-        raise InputError(
-            "CEL-Q152.ownerless",
-            unit_name=unit.name,
-            unit_table=unit.table,
-            table=each.table,
-            column=each.column,
-        )
+        where = {"unit_name": unit.name, "table": each.table, "column": each.column}
+        if unit.columns:
+            raise InputError("CEL-Q152.ownerless_by_columns", **where)
+        raise InputError("CEL-Q152.ownerless", unit_table=unit.table, **where)
 
 
 def _is_enforced(path: OwnerPath, enforced: catalogue.EnforcedConstraints) -> bool:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     import polars as pl
 
 ROWS = 100
+ROWS_OF_A_PERSON = 4
+"""On average, where no table lists each person once."""
 _TYPES = {
     "integer": "BIGINT",
     "number": "DOUBLE",
@@ -51,11 +53,19 @@ def make_dummy_tables(
         raise InputError("CEL-Q345")
     random = np.random.default_rng(seed)
     tables = schema["tables"]
+    of_people = {each.lower() for each in schema["unit"].get("columns", ())}
     made: dict[str, dict[str, list[Any]]] = {}
     for name in _ordered(tables):
         table = tables[name]
         made[name] = {
-            column: _values(facts, _targets(table, column, made), rows, random)
+            column: _values(
+                facts,
+                _people(facts, rows)
+                if f"{name}.{column}".lower() in of_people
+                else _targets(table, column, made),
+                rows,
+                random,
+            )
             for column, facts in table["columns"].items()
         }
     return {name: pl.DataFrame(made[name], strict=False) for name in tables}
@@ -113,6 +123,14 @@ def _targets(
     if target is None or _table(target) not in made:
         return None
     return made[_table(target)][target.rpartition(".")[2]]
+
+
+def _people(facts: Mapping[str, Any], rows: int) -> list[Any] | None:
+    """The keys of people who have a few rows each, the same in all tables."""
+    if facts["type"] not in {"integer", "text"} or facts.get("unique"):
+        return None
+    numbers = range(1, max(1, rows // ROWS_OF_A_PERSON) + 1)
+    return [f"{number}" for number in numbers] if facts["type"] == "text" else list(numbers)
 
 
 def _table(target: str) -> str:

@@ -362,8 +362,7 @@ def make_guarantee(plan: Plan, policy: Policy, *, simulation: bool) -> Guarantee
     if policy.graph is not None and policy.graph.endpoint:
         assumes.append(Message("queries.assumes.endpoint", unit=unit))
     elif policy.graph is None and not policy.unit.is_row:
-        table, key = policy.unit.table, policy.unit.key
-        assumes.append(Message("queries.assumes.foreign_keys", unit=unit, table=table, key=key))
+        assumes.append(_assume_people(policy))
     leaves = [Message("queries.leaves_open.sum"), Message("queries.leaves_open.many")]
     if policy.unit.is_row:
         leaves.append(Message("queries.leaves_open.several_rows", units=units, one=one))
@@ -378,6 +377,14 @@ def make_guarantee(plan: Plan, policy: Policy, *, simulation: bool) -> Guarantee
         leaves_open=tuple(leaves),
         simulation=simulation,
     )
+
+
+def _assume_people(policy: Policy) -> Message:
+    unit = policy.unit
+    if unit.columns:
+        columns = ", ".join(".".join(each) for each in unit.columns)
+        return Message("queries.assumes.columns", unit=unit.name, columns=columns)
+    return Message("queries.assumes.foreign_keys", unit=unit.name, table=unit.table, key=unit.key)
 
 
 def _parameters(plan: Plan, policy: Policy) -> dict[str, Any]:

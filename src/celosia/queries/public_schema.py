@@ -17,7 +17,12 @@ def public_schema(policy: Policy) -> dict[str, Any]:
     labels = {} if policy.graph is None else dict(policy.graph.labels)
     return {
         "name": policy.name,
-        "unit": {"name": unit.name, "table": unit.table, "key": unit.key},
+        "unit": {
+            "name": unit.name,
+            "table": unit.table,
+            "key": unit.key,
+            **({"columns": [".".join(each) for each in unit.columns]} if unit.columns else {}),
+        },
         "neighbours": str(policy.relation),
         "budget": _spending(policy.budget),
         "analysts": {name: _spending(limit) for name, limit in policy.analysts},

@@ -163,6 +163,8 @@ def row_level_neighbours(policy: Policy, relation: Relation) -> Neighbours:
     }
     unit = policy.unit
     if not unit.is_row and private - {str(unit.table).lower()}:
+        if unit.columns:
+            raise QueryRefused("CEL-Q065.not_a_row_by_columns", unit=unit.name)
         raise QueryRefused("CEL-Q065.not_a_row", unit=unit.name, table=unit.table)
     return Neighbours(policy.relation, unit=unit.name)
 

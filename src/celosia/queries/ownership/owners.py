@@ -293,7 +293,8 @@ class _Scope:
         if table.public:
             return
         found = key_paths(table, policy=self.policy)
-        space = table.name if self.policy.unit.is_row else str(self.policy.unit.table)
+        unit = self.policy.unit
+        space = table.name if unit.is_row else unit.table or unit.name
         if not found:
             if not self.policy.unit.is_row:
                 raise no_path(table.name, self.policy)

@@ -40,12 +40,14 @@ def _key_paths(
     table: TablePolicy, policy: Policy, visited: frozenset[str]
 ) -> Iterator[tuple[str, PathSteps]]:
     unit = policy.unit
-    assert unit.table is not None
-    assert unit.key is not None
-    if table.name.lower() == unit.table.lower():
+    if _is_unit(table.name, policy):
+        assert unit.key is not None
         # A person's own row is theirs alone, whomever it points to.
         yield unit.key, ()
         return
+    for word in unit.columns_of(table.name):
+        held = table.column(word)
+        yield held.name if held else word, ()
     for column, target, key in table.references:
         parent = policy.table(target)
         if parent is None or parent.public or parent.name.lower() in visited | {table.name.lower()}:
@@ -75,6 +77,8 @@ def check_caps(table: TablePolicy, *, policy: Policy) -> None:
 def no_path(table: str, policy: Policy) -> QueryRefused:
     """The refusal of a private table that nothing ties to people."""
     unit = policy.unit
+    if unit.columns:
+        return QueryRefused("CEL-Q120.nobody_by_columns", unit=unit.name, table=table)
     return QueryRefused(
         "CEL-Q120.nobody", unit_table=unit.table, unit=unit.name, key=unit.key, table=table
     )
@@ -89,7 +93,7 @@ class OwnerPath:
     """Tables and columns that hold keys, the first of the table itself, the last of the person."""
     targets: tuple[tuple[str, str], ...]
     """Where each of them points to, as table and unique column; the last one to the unit, unless
-    the last table is that of the unit."""
+    the last table is that of the unit, or no table lists the people."""
 
     @property
     def column(self) -> str:
@@ -141,7 +145,7 @@ def _notes(table: TablePolicy, policy: Policy) -> Iterator[Message]:
         if unit.is_row:
             yield Message("queries.ownership.null_key", table=table.name, column=path.column)
         elif not _is_unit(table.name, policy):
-            gaps = reduce(_either_gap, _gaps(path))
+            gaps = reduce(_either_gap, _gaps(path, policy))
             yield Message("queries.ownership.no_owner", table=table.name, unit=unit.name, gaps=gaps)
         if path.ends_at_key and not unit.is_row:
             holder, column = path.links[-1]
@@ -157,14 +161,15 @@ def _either_gap(first: Message, second: Message) -> Message:
     return Message("queries.ownership.either_gap", first=first, second=second)
 
 
-def _gaps(path: OwnerPath) -> Iterator[Message]:
+def _gaps(path: OwnerPath, policy: Policy) -> Iterator[Message]:
     """Where the path may end before a key is reached."""
     for place, (holder, column) in enumerate(path.links):
         name = f"{holder}.{column}"
         if place + 1 < len(path.links):
             target = path.targets[place][0]
             yield Message("queries.ownership.null_or_missing", column=name, table=target)
-        elif path.ends_at_key or not place:  # else it is the key that the unit's own table holds
+        elif path.ends_at_key or not place or not _is_unit(holder, policy):
+            # Else it is the key that the unit's own table holds.
             yield Message("queries.ownership.null", column=name)
 
 

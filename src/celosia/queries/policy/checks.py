@@ -170,9 +170,12 @@ def _check_circles(policy: Policy, problems: Problems) -> bool:
 
 def _check_paths(policy: Policy, problems: Problems) -> None:
     unit = policy.unit
-    if unit.table is None or policy.table(unit.table) is None:
+    if unit.columns:
+        owned = {name.lower() for name, _ in unit.columns}
+    elif unit.table is None or policy.table(unit.table) is None:
         return
-    owned = {unit.table.lower()}
+    else:
+        owned = {unit.table.lower()}
     grown = True
     while grown:  # at most once for each table
         more = {
@@ -185,11 +188,10 @@ def _check_paths(policy: Policy, problems: Problems) -> None:
     for table in policy.tables:
         if not table.public and table.name.lower() not in owned:
             problems.add(
-                "CEL-Q009.no_owner",
+                "CEL-Q009.no_column" if unit.columns else "CEL-Q009.no_owner",
                 table_name=table.name,
-                table=unit.table,
                 unit_name=unit.name,
-                key=unit.key,
+                **({} if unit.columns else {"table": unit.table, "key": unit.key}),
             )
 
 
@@ -328,8 +330,12 @@ def _check_ownerless(policy: Policy, problems: Problems) -> None:
 
 def _check_unit(policy: Policy, problems: Problems, tables_are_read: bool) -> None:
     unit = policy.unit
+    if unit.columns:
+        _check_unit_columns(policy, problems, tables_are_read)
+        return
     if unit.table is None and unit.key is None:
-        if unit.name.lower() != ("row" if policy.graph is None else "triple"):
+        name = "row" if policy.graph is None else "triple"
+        if unit.name.lower() != name and tables_are_read:
             problems.add("CEL-Q010.no_table", unit_name=unit.name)
         return
     if unit.table is None or unit.key is None:
@@ -344,6 +350,28 @@ def _check_unit(policy: Policy, problems: Problems, tables_are_read: bool) -> No
         return
     if tables_are_read:
         _check_unit_table(table, column.unique, unit.key, problems)
+
+
+def _check_unit_columns(policy: Policy, problems: Problems, tables_are_read: bool) -> None:
+    unit = policy.unit
+    if unit.table is not None or unit.key is not None:
+        problems.add("CEL-Q010.table_and_columns")
+    if unit.name.lower() == "row":
+        problems.add("CEL-Q010.row_with_table")
+    if not tables_are_read:
+        return
+    types = set()
+    for name, word in unit.columns:
+        table = policy.table(name)
+        column = None if table is None else table.column(word)
+        if table is None or column is None:
+            problems.add("CEL-Q010.unknown_key", table=name, key=word)
+            continue
+        types.add(column.type)
+        if table.public:
+            problems.add("CEL-Q010.public_table", table_name=table.name)
+    if len(types) > 1:
+        problems.add("CEL-Q010.columns_of_other_types", types=", ".join(sorted(types)))
 
 
 def _check_unit_table(table: TablePolicy, unique: bool, key: str, problems: Problems) -> None:

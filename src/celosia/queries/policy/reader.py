@@ -22,6 +22,7 @@ orders = "orders.parquet"
 name = "customer"
 table = "customer"
 key = "custkey"
+# columns = ["orders.custkey"]       # instead of both, where no table lists each person once
 
 [budget]                             # all answers together
 epsilon = 10
@@ -306,14 +307,29 @@ def _tables(top: Settings) -> tuple[Any, ...]:
 def _unit(top: Settings) -> values.Unit:
     if not top.has("unit"):
         top.problems.add("CEL-Q010.no_section")
-    unit = top.section("unit", "[unit]", {"name", "table", "key"})
+    unit = top.section("unit", "[unit]", {"name", "table", "key", "columns"})
     table, key = unit.text("table"), unit.text("key")
+    columns = _unit_columns(unit)
     name = unit.text("name")
+    if name is None and unit.has("columns"):
+        name = "person"
     if name is None:
         name = "row" if table is None else table.lower()
         if top.has("unit") and table is None and key is None:
             top.problems.add("CEL-Q010.empty")
-    return values.Unit(name=name, table=table, key=key)
+    return values.Unit(name=name, table=table, key=key, columns=columns)
+
+
+def _unit_columns(unit: Settings) -> tuple[tuple[str, str], ...]:
+    """The columns that hold the key of a person, where no table lists each person once."""
+    if not unit.has("columns"):
+        return ()
+    written = unit.table["columns"]
+    found = [_target(each) for each in written] if isinstance(written, list) else []
+    read = tuple(each for each in found if each is not None)
+    if not read or len(read) < len(found):
+        unit.problems.add("CEL-Q010.no_columns")
+    return tuple(dict.fromkeys(read))
 
 
 def _budget(top: Settings) -> Spending:

@@ -76,17 +76,24 @@ class TablePolicy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unit:
-    """The unit of protection: a person by the key of a table, or a single row."""
+    """The unit of protection: a person by the key of a table or by columns, or a single row."""
 
     name: str = "row"
     table: str | None = None
     key: str | None = None
     """The unique column of `table` that tells people apart; None for rows."""
+    columns: tuple[tuple[str, str], ...] = ()
+    """Where no table lists each person once: the private tables with the column that holds the key
+    of the person that a row belongs to."""
 
     @property
     def is_row(self) -> bool:
         """Whether single rows are protected, in whichever private table they are."""
-        return self.table is None
+        return self.table is None and not self.columns
+
+    def columns_of(self, table: str) -> tuple[str, ...]:
+        """The columns of a table that hold the key of a person, as `columns` lists them."""
+        return tuple(word for name, word in self.columns if name.lower() == table.lower())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -431,7 +438,12 @@ def policy_facts(policy: Policy) -> dict[str, Any]:
             "url": database.url,  # as written: what $NAME stands for is no part of a policy
             "files": sorted(database.files),
         },
-        "unit": {"name": unit.name, "table": unit.table, "key": unit.key},
+        "unit": {
+            "name": unit.name,
+            "table": unit.table,
+            "key": unit.key,
+            **({"columns": sorted(unit.columns)} if unit.columns else {}),
+        },
         "budget": _spending(policy.budget),
         "analysts": sorted([name, _spending(amount)] for name, amount in policy.analysts),
         "tables": sorted(([each.name, _table(each)] for each in policy.tables), key=json.dumps),

@@ -91,6 +91,8 @@ def _lines(policy: Policy) -> Iterator[str]:
     if policy.graph is None and policy.unit.table is not None and policy.unit.key is not None:
         yield f"table = {quote(policy.unit.table)}"
         yield f"key = {quote(policy.unit.key)}"
+    if policy.unit.columns:
+        yield f"columns = [{', '.join(_target(*each) for each in policy.unit.columns)}]"
     yield from ("", "[budget]", *_spending(policy.budget))
     for name, amount in policy.analysts:
         yield from ("", f"[analysts.{toml_key(name)}]", *_spending(amount))
