@@ -64,12 +64,12 @@ custkey = { type = "integer", most = 20 }
 @dataclass
 class Server:
     url: str
+    flight: str
     folder: Path
     process: subprocess.Popen[str]
     curator: str
     ada: str
     ben: str
-    flight: str
 
     def stop(self) -> str:
         """End the process, by its own id; gives all that it has said."""
@@ -115,7 +115,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     url = f"http://127.0.0.1:{port}"
     try:
         wait_for(url, process)
-        yield Server(url, folder, process, *texts, f"grpc://127.0.0.1:{second}")
+        yield Server(url, f"grpc://127.0.0.1:{second}", folder, process, *texts)
     finally:
         if process.poll() is None:
             process.kill()
