@@ -161,6 +161,25 @@ def test_a_draft_takes_keys_from_the_catalogue_of_duckdb(tmp_path: Path) -> None
         assert vault.explain("SELECT COUNT(*) FROM visit").parts
 
 
+def test_a_draft_notes_two_ways_to_one_table() -> None:
+    columns = {
+        "person": {"id": "INTEGER"},
+        "visit": {"id": "INTEGER", "who": "INTEGER"},
+        "lab": {"visit": "INTEGER", "who": "INTEGER"},
+    }
+    keys = DatabaseKeys(
+        unique=frozenset({("person", "id"), ("visit", "id")}),
+        references=(
+            ("visit", "who", "person", "id"),
+            ("lab", "visit", "visit", "id"),
+            ("lab", "who", "person", "id"),
+        ),
+    )
+    text = draft_policy(columns, keys=keys)
+    assert text.count("both lead to") == 1
+    assert "# visit and who both lead to person: where it is the unit" in text
+
+
 def test_keys_on_columns_that_cannot_be_asked_are_left_out() -> None:
     keys = DatabaseKeys(
         unique=frozenset({("a", "raw"), ("a", "id"), ("gone", "id")}),

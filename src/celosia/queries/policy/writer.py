@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from itertools import combinations
 
 from celosia.accounting.amounts import Spending
 from celosia.core.messages import say
@@ -247,22 +248,51 @@ def draft_policy(
         )
         parts.append(say("queries.draft.targets", listed=", ".join(targets)))
     for table, columns in columns_in_database.items():
-        own = {column: f"{target}.{key}" for t, column, target, key in references if t == table}
-        parts.append("\n".join(_draft_table(table, columns, unique, own)))
+        own = {column: (target, key) for t, column, target, key in references if t == table}
+        notes = [
+            say("queries.draft.two_ways", one=toml_key(a), other=toml_key(b), target=toml_key(both))
+            for a, b, both in _two_ways(table, own, references)
+        ]
+        parts.append("\n".join(_draft_table(table, columns, unique, own, notes)))
     return "\n\n".join(parts) + "\n"
+
+
+def _two_ways(
+    table: str, own: Mapping[str, tuple[str, str]], references: Iterable[tuple[str, str, str, str]]
+) -> Iterator[tuple[str, str, str]]:
+    """Pairs of references of a table, and a table that both lead to, directly or by others."""
+    targets: dict[str, set[str]] = {}
+    for source, _, target, _ in references:
+        targets.setdefault(source, set()).add(target)
+
+    def reached(start: str) -> list[str]:
+        found = [start]
+        for each in found:
+            found += sorted(targets.get(each, set()) - set(found))
+        return found
+
+    for one, other in combinations(own, 2):
+        others = reached(own[other][0])
+        both = [each for each in reached(own[one][0]) if each in others and each != table]
+        if both:
+            yield one, other, both[0]
 
 
 def _draft_table(
     name: str,
     columns: Mapping[str, str],
     unique: frozenset[tuple[str, str]],
-    references: Mapping[str, str],
+    references: Mapping[str, tuple[str, str]],
+    notes: Sequence[str],
 ) -> Iterator[str]:
     yield f"[tables.{toml_key(name)}]"
     yield say("queries.draft.table").rstrip()
     if references:
-        written = ", ".join(f"{toml_key(word)} = {quote(to)}" for word, to in references.items())
+        written = ", ".join(
+            f"{toml_key(word)} = {quote('.'.join(to))}" for word, to in references.items()
+        )
         yield f"references = {{ {written} }}"
+        yield from notes
     else:
         yield say("queries.draft.no_references")
     yield ""
