@@ -380,7 +380,7 @@ def test_an_answer_is_saved_and_read_back(tmp_path: Path) -> None:
     assert refused.value.key == "CEL-Q150.confidence"
     assert json.loads(json.dumps(answer.as_dict()))["rows"] == answer.rows
     assert answer.interval(0.5) != answer.interval(0.99)
-    assert answer.frame().columns == ["n", "n_lower", "n_upper", "n_noise"]
+    assert answer.to_polars().columns == ["n", "n_lower", "n_upper", "n_noise"]
     assert "with exact noise" in answer.report(tmp_path / "r.html").read_text("utf-8")
 
 

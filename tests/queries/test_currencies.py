@@ -12,7 +12,7 @@ from tests.queries.policy.policies import SHOP
 from tests.queries.policy.test_reader import codes
 from tests.queries.vaults import BY_ROW, POLICY, capped, exact, opened, shop
 
-from celosia.accounting.currencies import spending_of
+from celosia.accounting.currencies import filter_of, spending_of
 from celosia.accounting.ledger import Request
 from celosia.accounting.losses import ComposedLoss
 from celosia.accounting.noise_losses import ConcentratedLoss, GaussianLoss, laplace_rho
@@ -59,7 +59,8 @@ def test_a_budget_in_another_currency_is_read_and_written(text: str) -> None:
         ("renyi = 3\ndelta = 1e-6", "CEL-Q013.renyi_out_of_range"),
         ("renyi = [[2, 1], [2, 2]]\ndelta = 1e-6", "CEL-Q013.renyi_out_of_range"),
         ("renyi = [[2]]\ndelta = 1e-6", "CEL-Q013.renyi_out_of_range"),
-        (f"{IN_RHO}\n[analysts.ana]\nepsilon = 1", "CEL-Q014.other_currency"),
+        ("epsilon = 1\n[analysts.ana]\nrho = 0.1", "CEL-Q014.delta_out_of_range_in_currency"),
+        (f"{IN_RHO}\n[analysts.ana]\nepsilon = 0", "CEL-Q014.epsilon_out_of_range"),
         (f"{IN_RHO}\n[analysts.ana]\nrho = 1", "CEL-Q014.above_budget"),
         (f"{IN_RHO}\n[analysts.ana]\ndelta = 0.1", "CEL-Q014.above_budget"),
         (f"{IN_RHO}\n[analysts.ana]\ndelta = 0", "CEL-Q014.delta_out_of_range_in_currency"),
@@ -85,6 +86,41 @@ def test_a_question_is_charged_in_rho_and_refused_before_rows_are_read(tmp_path:
             vault.ledger.reserve(_charge(vault.policy, COUNT, epsilon=1))
         assert refused.value.code == "CEL-Q110"
         assert vault.ledger.spent == before
+
+
+OWN_LIMITS = {
+    "epsilon": ("rho = 1\ndelta = 1e-6", "epsilon = 0.5\ndelta = 0"),
+    "rho": ("epsilon = 5\ndelta = 1e-6", "rho = 0.01\ndelta = 1e-6"),
+    "order 2": ("epsilon = 5", "renyi = [[2, 0.02], [8, 0.3]]\ndelta = 1e-6"),
+}
+
+
+@pytest.mark.parametrize("currency", OWN_LIMITS)
+def test_the_limit_of_an_analyst_may_be_in_another_currency(currency: str, tmp_path: Path) -> None:
+    total, own = OWN_LIMITS[currency]
+    declared = in_currency(f"{total}\n\n[analysts.ana]\n{own}\n\n[analysts.ben]")
+    assert read_policy(policy_text(declared)) == declared
+    policy = replace(CAPPED, budget=declared.budget, analysts=declared.analysts)
+    limits = dict(declared.analysts)
+    most = filter_of(limits["ana"]).limits[currency]
+    with opened(shop(Random(1)), tmp_path, policy) as vault:
+        asked = [f"{COUNT} WHERE id > {number}" for number in range(40)]
+
+        def ask_all() -> None:
+            for query in asked:
+                vault.sql(query, epsilon=0.1, analyst="ana")
+
+        with pytest.raises(BudgetExceeded) as refused:
+            ask_all()
+        assert refused.value.code == "CEL-Q111"
+        paid = len(vault.ledger.history("ana"))
+        spent = vault.ledger.spent_by("ana")[currency]
+        assert spent is not None
+        # The limit is kept, and one more question would not have been within it.
+        assert most - spent / paid < spent <= most
+        vault.sql(asked[-1], epsilon=0.1, analyst="ben")
+        assert set(vault.ledger.spent.amounts) == set(filter_of(declared.budget).limits)
+        assert currency not in vault.ledger.spent_by("ben").amounts
 
 
 def _charge(policy: Policy, query: str, *, epsilon: float) -> Request:

@@ -11,6 +11,9 @@ import pytest
 from celosia.core.errors import PrivacyWarning, QueryRefused
 from celosia.core.randomness import Seeded
 from celosia.queries import Vault
+from celosia.queries.answer_columns import kind_of
+from celosia.queries.request import QueryRequest
+from celosia.queries.service.flight.answers import answer_table
 
 POLICY = """
 name = "hospital"
@@ -339,6 +342,12 @@ def test_an_ordinary_question_is_answered_or_refused_with_its_reason(
         warnings.simplefilter("ignore", PrivacyWarning)
         answer = vault.sql(query, epsilon=1, delta=delta)
     assert answer.epsilon == 1
+    kinds = vault.answer_columns(QueryRequest(query, epsilon=1, delta=delta))
+    assert list(kinds) == answer.columns
+    assert answer_table(answer, kinds, intervals=True).num_rows == len(answer.rows)
+    for column, kind in kinds.items():
+        values = [row[column] for row in answer.rows if row[column] is not None]
+        assert not values or kind_of(values) in {kind, "integer" if kind == "number" else kind}
     assert all(len(row) == len(answer.rows[0]) for row in answer.rows)
 
 

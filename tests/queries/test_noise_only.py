@@ -126,7 +126,7 @@ def test_declared_caps_show_their_interval_only(tmp_path: Path) -> None:
     assert answer.caps == {}
     assert answer.noise[0]["n"] == pytest.approx(log(20), abs=1)
     assert "noise" not in str(answer)
-    assert answer.frame().columns == ["n", "n_lower", "n_upper"]
+    assert answer.to_polars().columns == ["n", "n_lower", "n_upper"]
 
 
 def test_groups_each_have_their_bar_wherever_the_answer_goes(tmp_path: Path) -> None:
@@ -145,7 +145,7 @@ def test_groups_each_have_their_bar_wherever_the_answer_goes(tmp_path: Path) -> 
         answer.caps,
         answer.answered,
     )
-    assert answer.frame()["n_noise"].to_list() == [row["n"] for row in answer.noise]
+    assert answer.to_polars()["n_noise"].to_list() == [row["n"] for row in answer.noise]
     text = answer.report(tmp_path / "r.html").read_text("utf-8")
     assert "caps cut off is not counted in it" in text
 

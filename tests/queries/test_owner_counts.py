@@ -18,7 +18,7 @@ from celosia.core.errors import EngineError, InputError
 from celosia.core.randomness import Seeded
 from celosia.engines import PostgresEngine
 from celosia.queries import Policy, Vault, declaration_checks, read_policy
-from celosia.queries.catalogue import Executor, read_columns, read_foreign_keys
+from celosia.queries.catalogue import Executor, read_columns, read_foreign_keys, read_keys
 from celosia.queries.declaration_checks import OwnerCounts, count_owners
 from celosia.queries.ownership import ownerless_notes
 from celosia.queries.ownership.paths import OwnerPath
@@ -306,10 +306,13 @@ def test_what_a_server_enforces_is_not_counted(
         policy = made(server, connection, **enforced)
         with PostgresEngine(server) as engine:
             known = read_foreign_keys(lambda query: engine.run(query, timeout=600), "postgres")
+            keys = read_keys(engine, timeout=600)
         assert known.references == {
             ("visits", "patient", "patients", "id"),
             ("bills", "visit", "visits", "id"),
         }
+        assert set(keys.references) >= known.references
+        assert ("visits", "id") in keys.unique
         assert known.filled == {
             ("patients", "id"),
             ("visits", "id"),

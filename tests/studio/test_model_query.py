@@ -164,15 +164,19 @@ def test_the_ledger_has_the_words_of_the_question(folder: Path) -> None:
 
 def test_a_policy_is_drafted_from_a_whole_database(tmp_path: Path) -> None:
     with closing(sqlite3.connect(tmp_path / "upload.db")) as base, base:
-        base.execute('CREATE TABLE "Order Lines" (id INTEGER, price REAL)')
-        base.execute("CREATE TABLE clients (id INTEGER, name TEXT)")
+        base.execute(
+            'CREATE TABLE "Order Lines" (id INTEGER, price REAL, client INTEGER REFERENCES Clients)'
+        )
+        base.execute("CREATE TABLE Clients (id INTEGER PRIMARY KEY, name TEXT)")
         base.execute("CREATE TABLE empty (id INTEGER)")
         base.execute("CREATE VIEW all_clients AS SELECT * FROM clients")
-        base.execute('INSERT INTO "Order Lines" VALUES (1, 2.5), (2, NULL)')
+        base.execute('INSERT INTO "Order Lines" VALUES (1, 2.5, 1), (2, NULL, 1)')
         base.execute("INSERT INTO clients VALUES (1, 'Ana')")
     text = jobs.bring(QUIET, folder=str(tmp_path), file="upload.db", shown="shop.db", table="x")
     assert 'order_lines = "order_lines.parquet"' in text
     assert "[tables.clients" in text
+    assert 'references = { client = "clients.id" }' in text
+    assert 'id = { type = "integer", unique = true }' in text
     assert sorted(each.name for each in tmp_path.iterdir()) == [
         "clients.parquet",
         "order_lines.parquet",

@@ -18,6 +18,7 @@ from celosia.core.messages import Message, say
 if TYPE_CHECKING:
     from celosia.queries.declaration_checks import OwnerCounts
     from celosia.queries.policy import Database, Policy, Spending
+    from celosia.queries.policy.database import DatabaseKeys
     from celosia.queries.policy.values import Graph, TablePolicy
 
 app = typer.Typer(
@@ -232,10 +233,11 @@ def draft(
         Path | None, "--output -o", "The file of the draft; by default it is printed."
     ] = None,
 ) -> None:
-    """Draft a policy from the names and types of columns; no row is read.
+    """Draft a policy from the names, types and keys of a database; no row is read.
 
-    What protects people is left for you to fill in: bounds and caps that are known without looking
-    at the data, the unit of protection, and the budget. A CSV file names no types, so its values
+    Primary and foreign keys that the database declares become unique columns and references. What
+    protects people is left for you to fill in: bounds and caps that are known without looking at
+    the data, the unit of protection, and the budget. A CSV file names no types, so its values
     are scanned to find them. Of a graph, predicates and classes are read from its facts.
 
     **Examples**
@@ -252,7 +254,7 @@ def draft(
 
     outputs.check(inputs=map(Path, sources), draft=output)
     database = _database(sources, folder=Path() if output is None else output.parent)
-    columns = read_database_columns(database)
+    columns, keys = read_database_schema(database)
     if {"terms", "triples", "meta"} <= set(columns):
         if len(sources) > 1:
             raise _is_store(sources[0])
@@ -260,7 +262,7 @@ def draft(
         content = say("cli.policy.predicates_of_draft", count=text.count("\n[graph.predicates."))
         remark = say("cli.policy.fill_unit_budget_caps", output=output)
     else:
-        text = _fill_in_location(draft_policy(columns, name=name), database)
+        text = _fill_in_location(draft_policy(columns, name=name, keys=keys), database)
         content = say("cli.policy.tables_of_draft", count=len(columns))
         remark = say("cli.policy.fill_unit_budget_bounds", output=output)
     if output is not None:
@@ -398,13 +400,15 @@ def question_files(folder: Path) -> list[Path]:
     return files
 
 
-def read_database_columns(database: Database) -> dict[str, dict[str, str]]:
-    """The tables of a database with the type of each column, as the engine writes it.
+def read_database_schema(
+    database: Database,
+) -> tuple[dict[str, dict[str, str]], DatabaseKeys]:
+    """The tables of a database with the type of each column, and the keys that it declares.
 
     Raises:
         EngineError: CEL-E013, CEL-E014 it cannot be opened.
     """
-    from celosia.queries.catalogue import read_columns
+    from celosia.queries.catalogue import read_columns, read_keys
     from celosia.queries.policy import Policy, Spending
     from celosia.queries.sessions import open_engine
 
@@ -413,7 +417,7 @@ def read_database_columns(database: Database) -> dict[str, dict[str, str]]:
     )
     engine = open_engine(whatever)
     try:
-        return read_columns(engine, timeout=SECONDS)
+        return read_columns(engine, timeout=SECONDS), read_keys(engine, timeout=SECONDS)
     finally:
         engine.close()
 

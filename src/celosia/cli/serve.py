@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -41,6 +42,10 @@ def serve(
     policies: Policies,
     host: options.Host = "127.0.0.1",
     port: Annotated[int, typer.Option(min=1, max=65_535, help="Port to listen on.")] = 8440,
+    flight: Annotated[
+        int | None,
+        typer.Option(min=1, max=65_535, help="A second port, for Arrow Flight SQL (ADBC, JDBC)."),
+    ] = None,
     tokens: TokensFile = None,
     ledger: options.LedgerPlace = None,
     audit_log: Annotated[
@@ -73,6 +78,8 @@ def serve(
     `celosia serve shop.toml clinic=hospital/policy.toml`  (at /shop and /clinic)
 
     `celosia serve policy.toml --host 0.0.0.0 --certificate host.pem --key host.key`
+
+    `celosia serve policy.toml --flight 8441`  (also for drivers of ADBC and JDBC)
     """
     from celosia.queries.policy import load_policy
     from celosia.queries.service import serve as run_service
@@ -91,11 +98,15 @@ def serve(
         say("cli.serve.serving", name=each.name, address=f"{address}/{name}".rstrip("/"))
         for name, each in declared.items()
     ]
+    if flight is not None:
+        scheme = "grpc" if certificate is None else "grpc+tls"
+        serving.append(say("cli.serve.flight", address=f"{scheme}://{host}:{flight}"))
     try:
         run_service(
             policy if is_single else named,
             host=host,
             port=port,
+            flight=flight,
             ledger=None if ledger is None else resolve_address(ledger),
             tokens=kept,
             audit_log=audit_log,
@@ -103,7 +114,7 @@ def serve(
             certificate=certificate,
             key=key,
             plain=plain,
-            ready=lambda: console.note("\n".join(serving)),
+            ready=partial(_note_all, serving),
         )
     except InputError as error:
         raise _as_command_error(error, policy) from None
@@ -111,6 +122,11 @@ def serve(
         if kept is not None:
             kept.close()
     console.show(say("cli.serve.service_has_ended_what"))
+
+
+def _note_all(lines: list[str]) -> None:
+    for line in lines:
+        console.note(line)
 
 
 def _named(policies: list[str]) -> dict[str, Path]:

@@ -156,7 +156,7 @@ class QueryAnswer(Release):
             found[f"{name}_noise"] = errors
         return found
 
-    def frame(self) -> pl.DataFrame:
+    def to_polars(self) -> pl.DataFrame:
         """The rows as a table of Polars, with the bounds of each number, as `as_columns`."""
         import polars as pl  # 0.1 s, only where wanted
 
@@ -164,7 +164,7 @@ class QueryAnswer(Release):
 
     def to_arrow(self) -> pa.Table:
         """The same table for Arrow."""
-        return self.frame().to_arrow()
+        return self.to_polars().to_arrow()
 
     def to_pandas(self) -> pd.DataFrame:
         """The same table for pandas.
@@ -173,7 +173,7 @@ class QueryAnswer(Release):
             InputError: CEL-Q342 pandas is not installed.
         """
         try:
-            return self.frame().to_pandas()
+            return self.to_polars().to_pandas()
         except ImportError:
             raise InputError("CEL-Q342", package="pandas") from None
 
@@ -225,7 +225,7 @@ class QueryAnswer(Release):
             text = json.dumps(self.measures(), indent=2, ensure_ascii=False, allow_nan=False)
             path.write_text(f"{text}\n", "utf-8")
         else:
-            frames.write(self.frame(), path)
+            frames.write(self.to_polars(), path)
 
     @classmethod
     def from_parts(cls, path: Path, facts: dict[str, Any], **common: Unpack[CommonParts]) -> Self:

@@ -24,6 +24,7 @@ from celosia.queries.emission.syntax import (
 from celosia.queries.policy.database import (
     LONGEST_TYPE,
     DatabaseColumns,
+    DatabaseKeys,
     are_comparable,
     column_type,
 )
@@ -116,6 +117,41 @@ def read_columns(engine: SqlEngine, *, timeout: float) -> dict[str, dict[str, st
         return cast("SparkEngine", engine).columns()
     execute = _executor(engine, timeout)
     return _in_postgres(execute) if engine.dialect == "postgres" else _in_duckdb(execute)
+
+
+# The owner's file is attached, and its tables are views of the database that is asked.
+_DUCKDB_KEYS = """
+SELECT table_name, constraint_column_names[1], referenced_table, referenced_column_names[1]
+FROM duckdb_constraints()
+WHERE database_name <> 'temp' AND schema_name = 'main'
+  AND constraint_type IN ('PRIMARY KEY', 'UNIQUE', 'FOREIGN KEY')
+  AND len(constraint_column_names) = 1
+ORDER BY table_name, constraint_index
+"""
+
+
+def read_keys(engine: SqlEngine, *, timeout: float) -> DatabaseKeys:
+    """The primary keys, unique columns and foreign keys that a database declares; no row is read.
+
+    A policy is drafted from them. Spark and files declare none.
+    """
+    execute = _executor(engine, timeout)
+    if engine.dialect == "postgres":
+        unique = execute(parse_one(_POSTGRES_KEYS, read="postgres"))
+        references = execute(parse_one(_POSTGRES_REFERENCES, read="postgres"))
+    elif engine.dialect == "duckdb":
+        found = execute(parse_one(_DUCKDB_KEYS, read="duckdb"))
+        unique = [row[:2] for row in found if row[2] is None]
+        references = [row for row in found if row[2] is not None]
+    else:
+        return DatabaseKeys()
+    return DatabaseKeys(
+        unique=frozenset((str(table), str(column)) for table, column in unique),
+        references=tuple(
+            (str(table), str(column), str(target), str(key))
+            for table, column, target, key in references
+        ),
+    )
 
 
 def read_unique_columns(execute: Executor, dialect: str) -> frozenset[tuple[str, str]]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from math import isfinite
-from typing import Any
+from typing import Any, Literal, get_args
 
 from sqlglot import exp
 
@@ -13,6 +13,9 @@ from celosia.queries.algebra import PostProcessing
 from celosia.queries.emission.syntax import as_alias, column, identifier, integer_literal
 from celosia.queries.ownership.owners import unused_name
 
+Kind = Literal["integer", "number", "text", "boolean"]
+"""Of the values of a released column; dates and time stamps are released as texts."""
+KINDS: tuple[Kind, ...] = get_args(Kind)
 Row = dict[str, Any]
 POSITION = "celosia_place"
 
@@ -43,6 +46,51 @@ def post_process(rows: Sequence[Row], steps: PostProcessing) -> list[tuple[int, 
         extra = dict(zip(words, map(_as_json_value, values), strict=True))
         made.append((position, _select_columns(rows[position] | extra, steps)))
     return made
+
+
+def computed_kinds(known: Mapping[str, Kind], steps: PostProcessing) -> dict[str, Kind]:
+    """The kinds of what is computed of released columns, as DuckDB has them; it sees no row.
+
+    Args:
+        known: the kinds of the released columns.
+        steps: what is computed of them.
+    """
+    if not steps.computed:
+        return {}
+    import duckdb
+    import polars as pl
+
+    types = {
+        "integer": pl.Int64(),
+        "number": pl.Float64(),
+        "text": pl.String(),
+        "boolean": pl.Boolean(),
+    }
+    position = unused_name(POSITION, [*known, *(each.name for each in steps.computed)])
+    schema: dict[str, pl.DataType] = {name: types[kind] for name, kind in known.items()}
+    empty = pl.DataFrame(schema=schema | {position: pl.Int64()})
+    with duckdb.connect() as connection:
+        connection.register("answers", empty.to_arrow())
+        query = _query(steps, position).sql(dialect="duckdb")
+        described = connection.execute(query).description or []
+    # The first column is the position.
+    return {
+        each.name: _duckdb_kind(str(column[1]))
+        for each, column in zip(steps.computed, described[1:], strict=True)
+    }
+
+
+def _duckdb_kind(name: str) -> Kind:
+    """The kind of a type of DuckDB, by its name.
+
+    >>> [_duckdb_kind(name) for name in ("BIGINT", "HUGEINT", "DECIMAL(3,1)", "BOOLEAN", "DATE")]
+    ['integer', 'number', 'number', 'boolean', 'text']
+    """
+    if name in {"BIGINT", "INTEGER", "SMALLINT", "TINYINT", "UINTEGER", "USMALLINT", "UTINYINT"}:
+        return "integer"
+    if name in {"DOUBLE", "FLOAT", "HUGEINT", "UBIGINT", "UHUGEINT"} or name.startswith("DECIMAL"):
+        return "number"
+    return "boolean" if name == "BOOLEAN" else "text"
 
 
 def _query(steps: PostProcessing, position: str) -> exp.Select:

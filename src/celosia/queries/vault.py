@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from celosia.queries.answer import QueryAnswer
     from celosia.queries.comparison import Comparison
     from celosia.queries.planning.public_queries import PublicStep
+    from celosia.queries.post_processing import Kind
     from celosia.queries.rdf.remote_engine import RemoteEngine
     from celosia.queries.workloads.plan import WorkloadPlan
     from celosia.queries.workloads.questions import WorkloadQuestion
@@ -191,6 +192,24 @@ class Vault:
             sessions.ceilings_of(self.policy).check_price(plan.epsilon)
             plan = replace(plan, price=self._price_note(plan, request))
         return plan
+
+    def answer_columns(self, request: QueryRequest) -> dict[str, Kind]:
+        """The columns of the answer to a request, with the kinds of their values; costs nothing.
+
+        Raises:
+            InputError, QueryRefused: as for `explain`.
+        """
+        from celosia.queries.answer_columns import answer_kinds, kind_of  # few doors need it
+        from celosia.queries.emission.target import Target
+
+        self._check_language(request)
+        plan = self.plan(request)
+        if plan.method == "public":
+            found = answer_public(
+                plan, self._public_rows(plan), request, policy=self.policy, rng=self._rng
+            )
+            return {name: kind_of([row[name] for row in found.rows]) for name in found.columns}
+        return answer_kinds(plan, Target(policy=self.policy, dialect=self.policy.database.kind))
 
     def least_epsilon(
         self, query: str, *, error: float, delta: float = 0, method: str | None = None

@@ -13,7 +13,7 @@ from celosia.accounting.currencies import spending_of
 from celosia.accounting.ledger import Ledger, LedgerBudget
 from celosia.accounting.losses import PureLoss
 from celosia.accounting.noise_losses import GaussianLoss, LaplaceLoss, laplace_rho
-from celosia.core.errors import BudgetExceeded, InputError, PrivacyError
+from celosia.core.errors import BudgetExceeded, PrivacyError
 
 RHO = spending_of(rho=Fraction(1, 10), delta=Fraction(1, 10**6))
 IN_RHO = {"total": RHO, "rule": "concentrated"}
@@ -112,10 +112,7 @@ def test_a_curve_is_kept_in_the_ledger(tmp_path: Path) -> None:
             ledger.reserve(asking("two", 1, loss=PureLoss(Fraction(1))))
 
 
-def test_limits_of_analysts_are_in_the_currency_of_the_budget(tmp_path: Path) -> None:
-    with pytest.raises(InputError) as refused:
-        opened(tmp_path / "a.db", analysts={"ada": (1, 0)}, **IN_RHO)
-    assert refused.value.code == "CEL-Q100"
+def test_an_analyst_is_limited_in_the_currency_of_the_budget(tmp_path: Path) -> None:
     own = {"ada": spending_of(rho=Fraction(1, 100), delta=RHO.delta), "ben": RHO}
     with opened(tmp_path / "b.db", analysts=own, **IN_RHO) as ledger:
         reserved(ledger, asking("one", loss=NOISE))
@@ -123,6 +120,25 @@ def test_limits_of_analysts_are_in_the_currency_of_the_budget(tmp_path: Path) ->
             ledger.reserve(asking("two", Fraction(1, 5), loss=PureLoss(Fraction(1, 5))))
         assert exceeded.value.code == "CEL-Q111"
         reserved(ledger, asking("three", Fraction(1, 5), analyst="ben"))
+
+
+def test_an_analyst_is_limited_in_another_currency(place: str) -> None:
+    limits = {"ada": (Fraction(3, 10), 0), "ben": RHO}
+    with opened(place, analysts=limits, **IN_RHO) as ledger:
+        for name in ("one", "two", "three"):
+            reserved(ledger, asking(name, TENTH, loss=NOISE))
+        with pytest.raises(BudgetExceeded) as refused:
+            ledger.reserve(asking("four", TENTH, loss=NOISE))
+        assert refused.value.code == "CEL-Q111"
+        assert ledger.spent_by("ada")["epsilon"] == Fraction(3, 10)
+        reserved(ledger, asking("four", TENTH, analyst="ben", loss=NOISE))
+        assert set(ledger.spent.amounts) == {"rho", "delta"}
+    # A limit that is written in another currency is no smaller one.
+    with pytest.raises(PrivacyError) as larger:
+        opened(place, analysts={**limits, "ada": RHO}, **IN_RHO)
+    assert larger.value.code == "CEL-Q103"
+    with opened(place, analysts=limits, **IN_RHO) as again:
+        assert again.spent_by("ada")["epsilon"] == Fraction(3, 10)
 
 
 def test_private_releases_can_be_charged_to_a_rho(tmp_path: Path) -> None:

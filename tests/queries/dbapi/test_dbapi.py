@@ -176,13 +176,13 @@ def test_an_answer_without_rows_has_its_columns(vault: Vault) -> None:
     assert [column[0] for column in cursor.description or ()] == ["town", "n"]
     assert cursor.fetchall() == []
     assert cursor.answer is not None
-    assert cursor.answer.frame().columns == ["town", "n"]
+    assert cursor.answer.to_polars().columns == ["town", "n"]
 
 
 def test_answers_are_tables_of_polars_arrow_and_pandas(cursor: dbapi.Cursor) -> None:
     answer = cursor.execute(BY_TOWN).answer
     assert answer is not None
-    frame = answer.frame()
+    frame = answer.to_polars()
     assert frame.columns == ["town", "n", "n_lower", "n_upper"]
     assert answer.to_arrow().to_pylist() == frame.to_dicts()
     assert answer.to_pandas().to_dict("records") == frame.to_dicts()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tomllib
 from pathlib import Path
 
@@ -12,6 +13,10 @@ from hypothesis import strategies as st
 from tests.queries.policy.policies import SHOP
 
 from celosia.core.errors import InputError
+from celosia.core.randomness import Seeded
+from celosia.engines import DuckDBEngine
+from celosia.queries import Vault
+from celosia.queries.catalogue import read_columns, read_keys
 from celosia.queries.policy import (
     Database,
     check_against_database,
@@ -20,7 +25,7 @@ from celosia.queries.policy import (
     policy_type,
     read_policy,
 )
-from celosia.queries.policy.database import fits
+from celosia.queries.policy.database import DatabaseKeys, fits
 
 IN_DATABASE = {
     "NATION": {"NATIONKEY": "INTEGER"},
@@ -124,6 +129,68 @@ def test_a_draft_that_is_filled_in_is_a_policy(tmp_path: Path) -> None:
     assert read_policy(text).unit.is_row
 
 
+def test_a_draft_takes_keys_from_the_catalogue_of_duckdb(tmp_path: Path) -> None:
+    path = tmp_path / "clinic.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute(
+            'CREATE TABLE "a person" (id INTEGER PRIMARY KEY, card VARCHAR UNIQUE, one INT, '
+            "two INT, UNIQUE (one, two), raw BLOB UNIQUE);"
+            "CREATE TABLE pair (a INTEGER, b INTEGER, PRIMARY KEY (a, b));"
+            'CREATE TABLE visit (id INTEGER PRIMARY KEY, who INTEGER REFERENCES "a person"(id), '
+            "card VARCHAR, a INTEGER, b INTEGER, FOREIGN KEY (a, b) REFERENCES pair (a, b))"
+        )
+    with DuckDBEngine(path) as engine:
+        keys = read_keys(engine, timeout=60)
+        text = draft_policy(read_columns(engine, timeout=60), keys=keys)
+    tables = tomllib.loads(text)["tables"]
+    assert tables["visit"]["references"] == {"who": "a person.id"}
+    assert "references" not in tables["a person"]
+    unique = {
+        (table, column)
+        for table, facts in tables.items()
+        for column, each in facts["columns"].items()
+        if isinstance(each, dict) and each["unique"]
+    }
+    assert unique == {("a person", "id"), ("a person", "card"), ("visit", "id")}
+    assert '# Tables that others refer to, of which one may be the unit: "a person".id' in text
+    filled = text.replace('# name = "customer"', 'name = "person"\ntable = "a person"\nkey = "id"')
+    filled = filled.replace("# epsilon = 1", "epsilon = 1")
+    filled = filled.replace("[tables.pair]\npublic = false", "[tables.pair]\npublic = true")
+    filled = filled.replace("[database]", f"[database]\npath = {json.dumps(str(path))}")
+    with Vault.open(read_policy(filled), rng=Seeded(1)) as vault:
+        assert vault.explain("SELECT COUNT(*) FROM visit").parts
+
+
+def test_a_draft_notes_two_ways_to_one_table() -> None:
+    columns = {
+        "person": {"id": "INTEGER"},
+        "visit": {"id": "INTEGER", "who": "INTEGER"},
+        "lab": {"visit": "INTEGER", "who": "INTEGER"},
+    }
+    keys = DatabaseKeys(
+        unique=frozenset({("person", "id"), ("visit", "id")}),
+        references=(
+            ("visit", "who", "person", "id"),
+            ("lab", "visit", "visit", "id"),
+            ("lab", "who", "person", "id"),
+        ),
+    )
+    text = draft_policy(columns, keys=keys)
+    assert text.count("both lead to") == 1
+    assert "# visit and who both lead to person: where it is the unit" in text
+
+
+def test_keys_on_columns_that_cannot_be_asked_are_left_out() -> None:
+    keys = DatabaseKeys(
+        unique=frozenset({("a", "raw"), ("a", "id"), ("gone", "id")}),
+        references=(("b", "raw", "a", "raw"), ("b", "x", "a", "day"), ("b", "x", "gone", "id")),
+    )
+    columns = {"a": {"id": "INTEGER", "raw": "BLOB", "day": "DATE"}, "b": {"x": "INTEGER"}}
+    tables = tomllib.loads(draft_policy(columns, keys=keys))["tables"]
+    assert tables["a"]["columns"]["id"]["unique"] is True
+    assert "references" not in tables["b"]
+
+
 @given(
     st.dictionaries(
         st.text(min_size=1), st.dictionaries(st.text(min_size=1), st.sampled_from(["DATE", "BLOB"]))
@@ -135,6 +202,12 @@ def test_any_names_make_a_draft_that_is_toml(columns: dict[str, dict[str, str]])
         "".join(name + "".join(each) for name, each in columns.items()).encode()
     except UnicodeEncodeError:
         return
+    every = [(table, column) for table, listed in columns.items() for column in listed]
+    keys = DatabaseKeys(
+        unique=frozenset(every),
+        references=tuple((*one, *two) for one in every for two in every[:2]),
+    )
+    assert set(tomllib.loads(draft_policy(columns, keys=keys)).get("tables", {})) == set(columns)
     table = tomllib.loads(draft_policy(columns))
     for name, each in columns.items():
         wanted = {column for column, type_ in each.items() if type_ == "DATE"}

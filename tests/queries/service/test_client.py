@@ -30,7 +30,7 @@ def test_an_answer_comes_back_as_it_was_made(house: House, tmp_path: Path) -> No
     assert answer.interval(0.95) == (40.0, float("inf"))
     assert answer.guarantee == GUARANTEE
     assert answer.head == str(house.vault.ledger.head)
-    assert answer.frame()["count"].to_list() == [42]
+    assert answer.to_polars()["count"].to_list() == [42]
     answer.save(tmp_path / "answer.json")
     assert QueryAnswer.load(tmp_path / "answer.json").value == 42
     again = client_of(house).sql("SELECT count(*) FROM orders", epsilon=0.1)

@@ -79,6 +79,9 @@ def test_an_async_client_asks_many_at_once(house: House) -> None:
     assert schema["name"] == "shop"
     assert [answer.value for answer in answers] == [42] * 4
     assert len({answer.entry for answer in answers}) == 4
+    assert answers[0].to_polars()["count"].to_list() == [42]
+    assert answers[0].to_arrow()["count"].to_pylist() == [42]
+    assert answers[0].to_pandas()["count"].to_list() == [42]
 
 
 def test_an_async_client_raises_what_the_vault_raises(house: House) -> None:

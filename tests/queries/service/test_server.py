@@ -16,12 +16,14 @@ from pathlib import Path
 import httpx
 import polars as pl
 import pytest
+from pyarrow import flight
 from tests.ports import own_port
 
 from celosia.accounting.ledger import Ledger, verify_export
 from celosia.core.errors import BudgetExceeded, EngineError, InputError, QueryRefused
 from celosia.queries.paths import ledger_path
 from celosia.queries.service import AccessDenied, Client, TokenStore, serve, tokens_path
+from celosia.queries.service.flight.messages import write_message
 
 MARKER = "Zq7-the-only-row-of-Ada-Lovelace"
 ORDERS = 5_000
@@ -62,6 +64,7 @@ custkey = { type = "integer", most = 20 }
 @dataclass
 class Server:
     url: str
+    flight: str
     folder: Path
     process: subprocess.Popen[str]
     curator: str
@@ -93,14 +96,15 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     pl.DataFrame({"custkey": range(1000), "name": names}).write_csv(folder / "customer.csv")
     keys = {"orderkey": range(ORDERS), "custkey": [number % 1000 for number in range(ORDERS)]}
     pl.DataFrame(keys).write_parquet(folder / "orders.parquet")
-    tokens, port = TokenStore(tokens_path(policy)), own_port()
+    tokens, port, second = TokenStore(tokens_path(policy)), own_port(), own_port()
     texts = [
         tokens.create(role="curator", name="carla").text,
         tokens.create(role="analyst", name="ada").text,
         tokens.create(role="analyst", name="ben").text,
     ]
     code = (
-        PATIENT + f"from celosia.queries.service import serve; serve({str(policy)!r}, port={port})"
+        PATIENT + "from celosia.queries.service import serve; "
+        f"serve({str(policy)!r}, port={port}, flight={second})"
     )
     process = subprocess.Popen(
         [sys.executable, "-c", code],
@@ -111,7 +115,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     url = f"http://127.0.0.1:{port}"
     try:
         wait_for(url, process)
-        yield Server(url, folder, process, *texts)
+        yield Server(url, f"grpc://127.0.0.1:{second}", folder, process, *texts)
     finally:
         if process.poll() is None:
             process.kill()
@@ -146,6 +150,23 @@ def test_a_real_question_is_answered_through_the_client(server: Server) -> None:
         assert (again.stored, again.value) == (True, answer.value)
         assert client.ledger.spent["epsilon"] == 1
         assert set(client.public_schema()["tables"]) == {"customer", "orders"}
+
+
+def test_the_second_port_gives_the_same_answer_for_the_same_price(server: Server) -> None:
+    query = "SELECT count(*) AS n FROM orders"
+    with Client(server.url, server.ada) as client:
+        answer = client.sql(query, epsilon=0.5)
+        spent = client.ledger.spent
+        command = write_message("CommandStatementQuery", {1: query})
+        headers = {"authorization": f"Bearer {server.ada}", "epsilon": "0.5"}
+        options = flight.FlightCallOptions(
+            headers=[(name.encode(), text.encode()) for name, text in headers.items()]
+        )
+        with flight.connect(server.flight) as second:
+            found = second.get_flight_info(flight.FlightDescriptor.for_command(command), options)
+            table = second.do_get(found.endpoints[0].ticket, options).read_all()
+        assert table.to_pydict() == {"n": [answer.value]}
+        assert client.ledger.spent == spent
 
 
 def test_errors_of_the_real_vault_reach_the_client_as_they_are(server: Server) -> None:

@@ -159,6 +159,10 @@ class FakeVault:
             raise ValueError(MARKER)
         return FakePlan(request.epsilon)
 
+    def answer_columns(self, request: QueryRequest) -> dict[str, Any]:
+        self.plan(request)
+        return {"count": "integer"}
+
     def public_schema(self) -> dict[str, Any]:
         return {"name": self.policy.name, "tables": [each.name for each in self.policy.tables]}
 

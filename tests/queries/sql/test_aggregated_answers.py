@@ -36,6 +36,11 @@ SAME = [
         "FROM a GROUP BY status",
     ),
     (
+        f"SELECT * FROM ({GROUPED} 1) AS t ORDER BY t.s DESC, t.n",
+        "SELECT status AS s, COUNT(*) AS n, SUM(balance) AS b FROM orders GROUP BY status "
+        "ORDER BY status DESC, COUNT(*)",
+    ),
+    (
         f"SELECT s, m FROM (SELECT s, b / n AS m FROM ({GROUPED} s) AS t) AS u",
         "SELECT status AS s, SUM(balance) / COUNT(*) AS m FROM orders GROUP BY status",
     ),

@@ -111,14 +111,17 @@ class Terms:
         if wanted not in {None, rule}:
             raise InputError("CEL-B061.unknown", fits=wanted, name=rule, hint="")
         for limit in (terms.total, *limits.values()):
-            if limit.currency != terms.total.currency:
-                raise InputError("CEL-Q100.currencies", its=terms.total.currency)
             terms.filter_of(limit)
         return terms
 
     def filter_of(self, limit: Spending) -> Filter:
-        """The rule that keeps a limit; sums where delta is 0, for then no other rule does."""
-        return filter_of(limit, rule=self.rule)
+        """The rule that keeps a limit; sums where delta is 0, for then no other rule does.
+
+        A limit of an analyst may be in another currency than the total. Each charge is priced for
+        each account by itself, so both rules hold, each for the releases that it counts.
+        """
+        rule = self.rule if limit.currency == self.total.currency else "basic"
+        return filter_of(limit, rule=rule)
 
     @property
     def account(self) -> tuple[str, str]:

@@ -73,7 +73,7 @@ def bind(query: str, parameters: Sequence[Any]) -> str:
     >>> bind("SELECT count(*) FROM t WHERE name = ? AND x > ? -- why?", ["O'Neil", -3])
     "SELECT count(*) FROM t WHERE name = 'O''Neil' AND x > (-3) -- why?"
     """
-    places = _placeholders(query)
+    places = placeholders(query)
     if len(places) != len(parameters):
         raise InputError("CEL-Q340.count", marks=len(places), parameters=len(parameters))
     parts, last = list[str](), 0
@@ -83,7 +83,8 @@ def bind(query: str, parameters: Sequence[Any]) -> str:
     return "".join([*parts, query[last:]])
 
 
-def _placeholders(query: str) -> list[int]:
+def placeholders(query: str) -> list[int]:
+    """Where the question marks of parameters stand."""
     if "?" not in query:
         return []
     import sqlglot

@@ -69,6 +69,14 @@ def check_caps(table: TablePolicy, *, policy: Policy) -> None:
     for column in table.columns:
         if column.most is None or column.unique or {column.name.lower()} == firsts:
             continue
+        if len(firsts) > 1 and column.name.lower() in firsts:
+            raise QueryRefused(
+                "CEL-Q120.cap_of_several_paths",
+                unit=policy.unit.name,
+                table=table.name,
+                column=column.name,
+                columns=sorted(firsts),
+            )
         raise QueryRefused(
             "CEL-Q120.cap", unit=policy.unit.name, table=table.name, column=column.name
         )

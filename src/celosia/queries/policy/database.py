@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Literal
 
 from celosia.core.errors import InputError
@@ -195,6 +196,19 @@ def _size(plain: str) -> tuple[int, int] | None:
 
 DatabaseColumns = Mapping[str, Mapping[str, str]]
 """Of each table of a database, the type of each column as the engine writes it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DatabaseKeys:
+    """The keys of one column that the catalogue of a database declares."""
+
+    unique: frozenset[tuple[str, str]] = frozenset()
+    """Tables with their primary keys and other columns in which no value repeats."""
+    references: tuple[tuple[str, str, str, str], ...] = ()
+    """Foreign keys: table and column, and the table and unique column that they refer to."""
+
+
+NO_KEYS = DatabaseKeys()
 
 _INTEGERS = {
     *("tinyint", "smallint", "integer", "int", "bigint", "hugeint", "int1", "int2", "int4", "int8"),

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from itertools import combinations
 
 from celosia.accounting.amounts import Spending
 from celosia.core.messages import say
 from celosia.queries.policy.checks import check_policy
-from celosia.queries.policy.database import DatabaseColumns, policy_type
+from celosia.queries.policy.database import NO_KEYS, DatabaseColumns, DatabaseKeys, policy_type
 from celosia.queries.policy.market import Market
 from celosia.queries.policy.values import ColumnPolicy, Database, Graph, Policy, TablePolicy
 
@@ -221,33 +222,93 @@ def _flag(value: bool) -> str:
     return "true" if value else "false"
 
 
-def draft_policy(columns_in_database: DatabaseColumns, *, name: str = "my-data") -> str:
+def draft_policy(
+    columns_in_database: DatabaseColumns, *, name: str = "my-data", keys: DatabaseKeys = NO_KEYS
+) -> str:
     """The text of a policy file with every table private, to be filled in by a curator.
 
-    It is made of the names and types of columns and holds nothing of the data; but names may be
+    It is made of names, types and declared keys and holds nothing of the data; but names may be
     private too, so it is for the curator. As it is it is refused: unit and budget must be chosen.
 
     >>> print(draft_policy({"visits": {"day": "DATE"}}).splitlines()[-1])
     day = "date"
     """
-    parts = [f"name = {quote(name)}", say("queries.draft.head").rstrip()]
-    parts += [
-        "\n".join(_draft_table(table, columns)) for table, columns in columns_in_database.items()
+    asked = {
+        (table, column)
+        for table, columns in columns_in_database.items()
+        for column, type_ in columns.items()
+        if policy_type(type_) is not None
+    }
+    unique = keys.unique & asked
+    references = [
+        each for each in keys.references if each[:2] in asked and (each[2], each[3]) in unique
     ]
+    parts = [f"name = {quote(name)}", say("queries.draft.head").rstrip()]
+    if references:
+        targets = dict.fromkeys(
+            f"{toml_key(table)}.{toml_key(column)}" for *_, table, column in references
+        )
+        parts.append(say("queries.draft.targets", listed=", ".join(targets)))
+    for table, columns in columns_in_database.items():
+        own = {column: (target, key) for t, column, target, key in references if t == table}
+        notes = [
+            say("queries.draft.two_ways", one=toml_key(a), other=toml_key(b), target=toml_key(both))
+            for a, b, both in _two_ways(table, own, references)
+        ]
+        parts.append("\n".join(_draft_table(table, columns, unique, own, notes)))
     return "\n\n".join(parts) + "\n"
 
 
-def _draft_table(name: str, columns: Mapping[str, str]) -> Iterator[str]:
+def _two_ways(
+    table: str, own: Mapping[str, tuple[str, str]], references: Iterable[tuple[str, str, str, str]]
+) -> Iterator[tuple[str, str, str]]:
+    """Pairs of references of a table, and a table that both lead to, directly or by others."""
+    targets: dict[str, set[str]] = {}
+    for source, _, target, _ in references:
+        targets.setdefault(source, set()).add(target)
+
+    def reached(start: str) -> list[str]:
+        found = [start]
+        for each in found:
+            found += sorted(targets.get(each, set()) - set(found))
+        return found
+
+    for one, other in combinations(own, 2):
+        others = reached(own[other][0])
+        both = [each for each in reached(own[one][0]) if each in others and each != table]
+        if both:
+            yield one, other, both[0]
+
+
+def _draft_table(
+    name: str,
+    columns: Mapping[str, str],
+    unique: frozenset[tuple[str, str]],
+    references: Mapping[str, tuple[str, str]],
+    notes: Sequence[str],
+) -> Iterator[str]:
     yield f"[tables.{toml_key(name)}]"
-    yield say("queries.draft.table")
+    yield say("queries.draft.table").rstrip()
+    if references:
+        written = ", ".join(
+            f"{toml_key(word)} = {quote('.'.join(to))}" for word, to in references.items()
+        )
+        yield f"references = {{ {written} }}"
+        yield from notes
+    else:
+        yield say("queries.draft.no_references")
+    yield ""
     yield f"[tables.{toml_key(name)}.columns]"
     for column, database_type in columns.items():
         type_ = policy_type(database_type)
         if type_ is None:
             yield say("queries.draft.not_asked", column=toml_key(column))
             continue
+        if (name, column) in unique:
+            yield f"{toml_key(column)} = {{ type = {quote(type_)}, unique = true }}"
+            continue
         line = f"{toml_key(column)} = {quote(type_)}"
-        hint = _hint(type_)
+        hint = say("queries.draft.reference") if column in references else _hint(type_)
         yield line if hint is None else f"{line:<36} # {hint}"
 
 

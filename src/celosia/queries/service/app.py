@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from celosia.accounting.ledger.ledger import check_not_lost
 from celosia.core.errors import InputError
@@ -24,6 +24,8 @@ from celosia.queries.service.tokens import TokenStore
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
+    from celosia.queries.service.flight.server import FlightServer
+    from celosia.queries.service.gate import App
     from celosia.queries.service.policies import PolicyRouter
 
 PORT = 8440
@@ -107,6 +109,7 @@ def serve(
     *,
     host: str = "127.0.0.1",
     port: int = PORT,
+    flight: int | None = None,
     ledger: str | Path | None = None,
     tokens: TokenStore | str | Path | None = None,
     audit_log: AuditLog | str | Path | None = None,
@@ -128,6 +131,7 @@ def serve(
             its own beside it.
         host: where to listen; only this machine unless said otherwise.
         port: of it.
+        flight: a second port, for Arrow Flight SQL: drivers of ADBC and JDBC.
         ledger: as for `Vault.open`; of one policy only, as are tokens, audit_log and oidc.
         tokens: who may ask.
         audit_log: where it is noted who asked.
@@ -166,10 +170,22 @@ def serve(
             name: each.app(limits=bounded, docs=docs, name=name or None)
             for name, each in parts.items()
         }
-        for each in apps.values():
-            each.state.service.open()  # here, so that what is wrong is told as an error
+        services = {name: each.state.service for name, each in apps.items()}
+        for each in services.values():
+            each.open()  # here, so that what is wrong is told as an error
+        router = _router(apps, bounded) if several else None
+        app: App = router or apps[""]
+        if flight is not None:
+            app = _flight_server(
+                services,
+                nowhere=router and router.nowhere,
+                host=host,
+                port=flight,
+                certificate=certificate,
+                key=key,
+            ).beside(app)
         run_server(
-            _router(apps, bounded) if several else apps[""],
+            app,
             sockets,
             ready=ready,
             code="CEL-Q208",
@@ -187,6 +203,14 @@ def _router(apps: Mapping[str, FastAPI], limits: Limits) -> PolicyRouter:
     from celosia.queries.service.policies import PolicyRouter  # one policy does without
 
     return PolicyRouter(apps, limits=limits)
+
+
+def _flight_server(services: Mapping[str, Service], **options: Any) -> FlightServer:
+    try:
+        from celosia.queries.service.flight.server import FlightServer
+    except ImportError as error:  # not every build of pyarrow has Flight
+        raise missing_extra(error.name) from None
+    return FlightServer(services, **options)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -112,6 +112,9 @@ class VaultProtocol(Protocol):
     def plan(self, request: QueryRequest) -> Any:
         """Say how it would be answered."""
 
+    def answer_columns(self, request: QueryRequest) -> dict[str, Any]:
+        """The columns of its answer, with the kinds of their values."""
+
     def public_schema(self) -> dict[str, Any]:
         """What may be request about."""
 
@@ -223,7 +226,7 @@ class Service:
                 replies.append(self._written(answer, holder, request, question))
 
             try:
-                self._check(request)
+                self.check(request)
                 vault = self.vault()
                 question = self._hash(request)
                 vault.ask(request, before_release=write)
@@ -243,8 +246,17 @@ class Service:
         """How a question would be answered; nothing is spent and no data is touched."""
 
         def work() -> Reply:
-            self._check(request)
+            self.check(request)
             return success_reply(self.vault().plan(request).as_dict())
+
+        return await self.look_up("explain", holder, work)
+
+    async def columns(self, holder: Token, request: QueryRequest) -> Reply:
+        """The columns of the answer to a question and their kinds; nothing is spent."""
+
+        def work() -> Reply:
+            self.check(request)
+            return success_reply(self.vault().answer_columns(request))
 
         return await self.look_up("explain", holder, work)
 
@@ -288,7 +300,12 @@ class Service:
 
         return await self.look_up("metrics", holder, work, role="curator")
 
-    def _check(self, request: QueryRequest) -> None:
+    def check(self, request: QueryRequest) -> None:
+        """Refuse a request beyond the limits, before anything looks at it.
+
+        Raises:
+            InputError: CEL-Q175, CEL-Q176, CEL-Q177.
+        """
         most = self.limits.query_letters
         if len(request.query) > most:
             raise InputError("CEL-Q176.query", most=most)

@@ -206,7 +206,8 @@ def _named(node: exp.Expr, made: exp.Expr) -> exp.Expr:
 
 def _moved(node: exp.Expr, shown: set[str], answers: _Answers) -> exp.Expr:
     made, inner = node.copy(), node.this
-    is_shown = isinstance(inner, exp.Column) and inner.name.lower() in shown
+    # A name with its relation is a column of the sub-query, whatever the list calls so.
+    is_shown = isinstance(inner, exp.Column) and not inner.table and inner.name.lower() in shown
     if not is_shown and not isinstance(inner, exp.Literal):
         made.set("this", answers.inside(inner))
     return made

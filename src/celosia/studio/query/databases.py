@@ -10,6 +10,7 @@ from pathlib import Path
 import polars as pl
 
 from celosia.core.errors import InputError
+from celosia.queries.policy.database import DatabaseKeys
 from celosia.studio.uploads import check_table
 
 SUFFIXES = (".sqlite", ".sqlite3", ".db")
@@ -44,6 +45,43 @@ def read_sqlite(path: Path) -> dict[str, pl.DataFrame]:
     if not filled or len(found) < len(names):  # two names that only differ in their signs
         raise InputError("CEL-W094", most=MOST_TABLES)
     return filled
+
+
+def read_sqlite_keys(path: Path) -> DatabaseKeys:
+    """The primary and foreign keys of one column that the tables of a SQLite file declare.
+
+    Raises:
+        InputError: CEL-W094, the file is no such database.
+    """
+    unique, references = set(), list[tuple[str, str, str, str]]()
+    try:
+        with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro&immutable=1", uri=True)) as base:
+            names = [
+                name
+                for (name,) in base.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+            ]
+            for name in names:
+                primary = base.execute("SELECT name FROM pragma_table_info(?) WHERE pk", (name,))
+                if len(keys := primary.fetchall()) == 1:
+                    unique.add((name, str(keys[0][0])))
+            for name in names:
+                found = base.execute(
+                    'SELECT "from", "table", "to" FROM pragma_foreign_key_list(?) '
+                    "GROUP BY id HAVING COUNT(*) = 1 ORDER BY id",
+                    (name,),
+                )
+                for column, target, key in found:
+                    own = [each for table, each in unique if table == target]
+                    references += [(name, column, target, key or each) for each in own]
+    except (sqlite3.Error, UnicodeDecodeError):
+        raise InputError("CEL-W094", most=MOST_TABLES) from None
+    return DatabaseKeys(
+        unique=frozenset((table_name(name), column) for name, column in unique),
+        references=tuple(
+            (table_name(name), column, table_name(target), key)
+            for name, column, target, key in references
+        ),
+    )
 
 
 def _table(base: sqlite3.Connection, name: str) -> pl.DataFrame:

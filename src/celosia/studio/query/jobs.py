@@ -8,6 +8,7 @@ from typing import Any
 from celosia import frames
 from celosia.core.progress import Step
 from celosia.queries import QueryRequest
+from celosia.queries.policy.database import NO_KEYS
 from celosia.studio.query import batch, databases, model
 from celosia.studio.uploads import check_names, uploaded
 from celosia.studio.visitors import Work
@@ -26,16 +27,17 @@ def bring(progress: JobProgress, *, folder: str, file: str, shown: str, table: s
     """
     place = Path(folder)
     progress(Step("Reading the file", 0))
+    keys = NO_KEYS
     with uploaded(place / file, shown) as path:
         if path.suffix in databases.SUFFIXES:
-            found = databases.read_sqlite(path)
+            found, keys = databases.read_sqlite(path), databases.read_sqlite_keys(path)
         else:
             found = {table: frames.read(path)}
             check_names(found[table].columns)
     for name, frame in found.items():
         frames.write(frame, place / f"{name}.parquet")
     progress(Step("Drafting the policy", 0))
-    return model.draft(place, sorted(each.name for each in place.glob("*.parquet")))
+    return model.draft(place, sorted(each.name for each in place.glob("*.parquet")), keys)
 
 
 def check(progress: JobProgress, *, folder: str, text: str) -> dict[str, Any]:

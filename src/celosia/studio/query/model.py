@@ -27,6 +27,7 @@ from celosia.queries.execution import ANYBODY
 from celosia.queries.paths import ledger_path
 from celosia.queries.policy import Database, Policy, Spending, draft_policy
 from celosia.queries.policy.checks import warn_of_weak_budgets
+from celosia.queries.policy.database import NO_KEYS, DatabaseKeys
 from celosia.queries.sales import (
     Invoice,
     format_money,
@@ -167,8 +168,11 @@ def make_sample(folder: Path, sample: str, progress: Progress = silent) -> None:
         raise InputError("CEL-W090")
 
 
-def draft(folder: Path, tables: Sequence[str]) -> str:
-    """A policy for tables that a visitor brought, to be filled in; made of names and types only."""
+def draft(folder: Path, tables: Sequence[str], keys: DatabaseKeys = NO_KEYS) -> str:
+    """A policy for tables that a visitor brought, to be filled in.
+
+    It is made of names and types, and of the keys that the visitor's database declares.
+    """
     from celosia.queries.catalogue import read_columns  # heavy, only here
     from celosia.queries.sessions import open_engine
 
@@ -177,7 +181,7 @@ def draft(folder: Path, tables: Sequence[str]) -> str:
     spending = Spending(epsilon=1)  # type: ignore[arg-type]
     engine = open_engine(Policy(name="draft", tables=(), budget=spending, database=database))
     try:
-        text = draft_policy(read_columns(engine, timeout=60), name="my-data")
+        text = draft_policy(read_columns(engine, timeout=60), name="my-data", keys=keys)
     finally:
         engine.close()
     listed = "\n".join(f'{name} = "{file}"' for name, file in files)
