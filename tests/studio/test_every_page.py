@@ -10,12 +10,13 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser
 
-from celosia.studio import language
+from celosia.studio import error_page, language
 from celosia.studio.doors import DOORS
 from celosia.studio.learn.techniques import TECHNIQUES
-from tests.effort import EFFORT
+from tests.effort import EFFORT, some
 from tests.studio.conftest import Visit, visiting
-from tests.studio.seeing import english_on
+from tests.studio.journeys import JOURNEYS
+from tests.studio.seeing import barriers_on, english_on
 
 STUDIO = Path(language.__file__).parent
 COMBINATIONS = tuple(product(("es", "en"), (True, False), ("light", "dark")))
@@ -34,27 +35,74 @@ def addresses() -> list[str]:
     return sorted(own | doors | lessons)
 
 
-def chosen(combination: int) -> list[str]:
+def chosen(combination: int, listed: list[str]) -> list[str]:
     """The pages that are visited in a combination: all, or in the quick form each in one only."""
-    listed = addresses()
     if EFFORT >= 1:
         return listed
     return [each for at, each in enumerate(listed) if at % len(COMBINATIONS) == combination]
 
 
-@pytest.mark.parametrize(
+EVERY = pytest.mark.parametrize(
     "combination",
     range(len(COMBINATIONS)),
     ids=["-".join((one, "phone" if two else "desk", three)) for one, two, three in COMBINATIONS],
 )
+
+
+@EVERY
 def test_a_page_fits_complains_of_nothing_and_is_translated(
     browser: Browser, address: str, combination: int
 ) -> None:
     spoken, phone, theme = COMBINATIONS[combination]
     with visiting(browser, address, "every", language=spoken, phone=phone) as visit:
         visit.page.request.get(f"{address}/choose?theme={theme}")
-        for path in chosen(combination):
+        for path in chosen(combination, addresses()):
             _look(visit, path, spoken, theme)
+
+
+Cookies = list[dict[str, object]]
+
+
+@pytest.fixture(scope="module")
+def works(browser: Browser, address: str) -> tuple[list[str], Cookies]:
+    """The pages of a visitor's work behind each door (in the quick form, one), and her cookies."""
+    with visiting(browser, address, "works") as visit:
+        found = [path for door in some(JOURNEYS, 1) for path in JOURNEYS[door](visit)]
+        cookies = [dict(each) for each in visit.context.cookies()]
+    return found, [each for each in cookies if each["name"] not in OF_THE_PAGE]
+
+
+OF_THE_PAGE = (error_page.LANGUAGE, error_page.THEME)
+"""Cookies of the language and the colours, which each combination has for itself."""
+
+
+@EVERY
+def test_a_page_of_work_fits_is_translated_and_is_for_everybody(
+    browser: Browser, address: str, works: tuple[list[str], Cookies], combination: int
+) -> None:
+    pages, cookies = works
+    spoken, phone, theme = COMBINATIONS[combination]
+    with visiting(browser, address, "work", language=spoken, phone=phone) as visit:
+        visit.context.add_cookies(cookies)  # type: ignore[arg-type] # as the browser gave them
+        visit.page.request.get(f"{address}/choose?theme={theme}")
+        for path in chosen(combination, pages):
+            _look(visit, path, spoken, theme)
+            if EFFORT >= 1:
+                assert barriers_on(visit.page) == [], path
+            _main_control_is_near(visit)
+
+
+def _main_control_is_near(visit: Visit) -> None:
+    """The second stop leads to the control that the page is for: three keys, of eight at most."""
+    page = visit.page
+    page.locator(".nicegui-skip-link").first.evaluate("link => link.focus()")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    page.wait_for_function(
+        "document.activeElement.closest('.celosia-main') &&"
+        " document.activeElement.matches('button, a, input, summary')",
+        timeout=10_000,
+    )
 
 
 def _look(visit: Visit, path: str, spoken: str, theme: str) -> None:
@@ -79,6 +127,6 @@ def _look(visit: Visit, path: str, spoken: str, theme: str) -> None:
 
 
 def test_every_page_is_visited_in_the_quick_form_too() -> None:
-    together = [path for each in range(len(COMBINATIONS)) for path in chosen(each)]
+    together = [path for each in range(len(COMBINATIONS)) for path in chosen(each, addresses())]
     assert set(together) == set(addresses())
     assert len(addresses()) >= 29

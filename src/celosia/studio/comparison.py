@@ -49,11 +49,11 @@ def _histogram(before: NDArray[np.float64], after: NDArray[np.float64]) -> dict[
     distinct = np.unique(both)
     if distinct.size <= BINS and np.array_equal(distinct, distinct.round()):
         counts = [[int((side == value).sum()) for value in distinct] for side in (before, after)]
-        labels = [f"{value:g}" for value in distinct]
+        labels: list[float | list[float]] = distinct.tolist()
     else:
         edges = np.histogram_bin_edges(both, bins=BINS)
         counts = [np.histogram(side, bins=edges)[0].tolist() for side in (before, after)]
-        labels = [f"{_short(low)} .. {_short(high)}" for low, high in pairwise(edges)]
+        labels = [[_short(low), _short(high)] for low, high in pairwise(edges.tolist())]
     shares = [
         [count / max(len(side), 1) for count in some]
         for some, side in zip(counts, (before, after), strict=True)
@@ -61,8 +61,8 @@ def _histogram(before: NDArray[np.float64], after: NDArray[np.float64]) -> dict[
     return {"labels": labels, "before": shares[0], "after": shares[1]}
 
 
-def _short(value: float) -> str:
-    return f"{value:.0f}" if abs(value) >= 100 else f"{value:.3g}"
+def _short(value: float) -> float:
+    return float(f"{value:.0f}" if abs(value) >= 100 else f"{value:.3g}")
 
 
 def _values(before: pl.Series, after: pl.Series) -> dict[str, Any]:

@@ -32,6 +32,7 @@ from celosia.core.errors import InputError
 from celosia.core.messages import Message, did_you_mean, quoted_names
 from celosia.frames import ColumnType
 from celosia.tables.hierarchies import Automatic, Builder, Hierarchy, from_table
+from celosia.tables.hierarchies.memo import built
 
 
 def name_list(names: str | Iterable[str]) -> list[str]:
@@ -142,7 +143,7 @@ class Column:
         if isinstance(rule, Hierarchy):
             return rule
         try:
-            return rule.build(values)
+            return built(rule, values)
         except InputError as error:
             raise in_column(error, self.name) from error
 

@@ -7,12 +7,13 @@ import math
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
 from celosia import InputError
 from celosia.assess.utility import statistics
+from celosia.frames import as_text
 
 numbers = st.lists(st.integers(-1000, 1000), min_size=2, max_size=60)
 
@@ -82,3 +83,19 @@ def test_labels_without_a_number_are_refused_without_showing_them() -> None:
         statistics(pl.Series("age", ["secretly young", "31"]))
     assert caught.value.code == "CEL-A079"
     assert "secretly" not in str(caught.value)
+
+
+@given(
+    st.one_of(
+        st.lists(st.integers(-50, 50), min_size=1, max_size=40),
+        st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=40),
+        st.lists(st.sampled_from([None, 0.5, 2.0, -0.0, 0.0, 1e300]), min_size=1, max_size=40),
+    )
+)
+@settings(max_examples=40)
+def test_numbers_are_described_as_their_texts_are(values: list[float | None]) -> None:
+    numbers = pl.Series("n", values, dtype=pl.Float64)
+    one, other = statistics(numbers).as_dict(), statistics(as_text(numbers)).as_dict()
+    assert one.pop("mode") == other.pop("mode")
+    for name, value in other.items():
+        assert one[name] == (None if value is None else pytest.approx(value, rel=1e-9, abs=1e-9))

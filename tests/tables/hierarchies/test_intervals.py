@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from celosia.core.errors import InputError
-from celosia.tables.hierarchies import Hierarchy, Intervals
+from celosia.tables.hierarchies import Hierarchy, Intervals, intervals
+from celosia.tables.hierarchies.automatic import propose
 
 
 def labels(hierarchy: Hierarchy, leaf: str) -> list[str]:
@@ -176,3 +177,50 @@ def test_every_value_lies_in_the_interval_that_its_label_says(
             assert low <= Fraction(path[0]) < high
             assert high - low == Fraction(step)
             assert (low + 1000) % Fraction(step) == 0
+
+
+DECIMALS = st.builds(
+    lambda sign, whole, fraction: f"{sign}{whole}{fraction}",
+    st.sampled_from(["", "-", "+"]),
+    st.integers(0, 10**6),
+    st.sampled_from(["", ".5", ".50", ".05", ".", ".125", ".0"]),
+)
+
+
+@given(
+    texts=st.lists(DECIMALS, min_size=1, max_size=30, unique=True),
+    rule=st.sampled_from(
+        [
+            Intervals(widths=(0.5, 5, 100), start=-(10**6)),
+            Intervals(widths=(3, 9), start=7, open_below=True),
+            Intervals(widths=(1, 1000), start=0),
+            Intervals(bounds=((0, 2.5, 1000), (0, 1000)), open_below=True, open_above=True),
+            Intervals(bounds=((-(10**6), 0, 10**6),)),
+            Intervals(widths=(5,), style="range"),
+        ]
+    ),
+)
+@settings(max_examples=60)
+def test_many_numbers_are_grouped_side_by_side_as_few_are_one_by_one(
+    texts: list[str], rule: Intervals
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        found = []
+        for many in (1, 10**9):
+            patch.setattr(intervals, "MANY", many)
+            try:
+                made = rule.build(pl.Series(texts))
+                found.append((made.labels, made.nodes.tolist()))
+            except InputError as error:
+                found.append((error.code, error.details))
+            found.append(propose(pl.Series(texts)))
+    assert found[:2] == found[2:]
+
+
+@pytest.mark.parametrize("strange", ["1e3", "twelve", "9" * 16, "0." + "1" * 16, ""])
+def test_numbers_that_need_more_room_are_read_one_by_one(strange: str) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(intervals, "MANY", 1)
+        assert intervals.many_on_grid(["1", strange]) is None
+        assert intervals.many_on_grid(["1" * 15, "0.1234"]) is None
+        assert intervals.many_on_grid(["1" * 15, "0.5"]) is not None

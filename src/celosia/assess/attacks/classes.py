@@ -200,6 +200,11 @@ class SensitiveView:
     ) -> SensitiveView:
         """The view of one column, by the classes of a release."""
         classes = Classes.of(texts_of(release, quasi_identifiers))
+        return cls.within(classes, release, sensitive)
+
+    @classmethod
+    def within(cls, classes: Classes, release: Any, sensitive: str) -> SensitiveView:
+        """The view of one column, by classes that are known."""
         column = texts_of(release, sensitive).get_column(sensitive)
         return cls(sensitive, classes, ValueCounts.of(classes, column))
 

@@ -29,6 +29,7 @@ def linkage(
     on: str | Sequence[str],
     learns: str | Sequence[str] = (),
     meanings: Meanings | None = None,
+    classes: Classes | None = None,
     progress: Progress = silent,
 ) -> tuple[Attack, ...]:
     """Look every person of an external table up in the release.
@@ -43,6 +44,7 @@ def linkage(
         on: the columns that both tables have.
         learns: columns of the release that the attacker wants to learn.
         meanings: what the labels of columns stand for; labels of others are compared as text.
+        classes: those of the release by the columns `on`, where they are known.
         progress: called as the work proceeds; may raise `Cancelled`.
 
     Suppressed records are candidates for those who fit no other record: whole classes are
@@ -58,9 +60,9 @@ def linkage(
     """
     names = [learns] if isinstance(learns, str) else list(dict.fromkeys(learns))
     known = texts_of(external, on, table=Message("assess.table.external"))
-    shown = texts_of(release, known.columns)
+    found = Classes.of(texts_of(release, known.columns)) if classes is None else classes
     hidden_columns = texts_of(release, names) if names else pl.DataFrame()
-    targets = _Targets.of(shown, hidden_columns)
+    targets = _Targets.of(found, hidden_columns)
     sought = _People.of(known)
     matched = _match(sought, targets, meanings or {}, progress)
     return (
@@ -79,8 +81,7 @@ class _Targets:
     spreads: dict[str, ValueCounts]
 
     @classmethod
-    def of(cls, shown: pl.DataFrame, columns: pl.DataFrame) -> _Targets:
-        classes = Classes.of(shown)
+    def of(cls, classes: Classes, columns: pl.DataFrame) -> _Targets:
         suppressed = classes.suppressed
         whole = classes
         if suppressed:

@@ -45,7 +45,11 @@ class ClassAttack(Method, ABC):
             sensitive: the column that the attacker wants to learn.
             watched: the values that matter; all of them if not given.
         """
-        return self._on(SensitiveView.of(release, quasi_identifiers, sensitive), watched)
+        return self.on(SensitiveView.of(release, quasi_identifiers, sensitive), watched)
+
+    def on(self, view: SensitiveView, watched: Collection[str] | None = None) -> Attack:
+        """As `run`, of a view that several attacks share."""
+        return self._on(view, watched)
 
     @abstractmethod
     def _on(self, view: SensitiveView, watched: Collection[str] | None) -> Attack:

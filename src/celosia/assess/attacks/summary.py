@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from celosia.assess.attacks.background import WorstBackground
-from celosia.assess.attacks.classes import texts_of
+from celosia.assess.attacks.classes import Classes, SensitiveView, texts_of
 from celosia.assess.attacks.compatibility import Meanings
 from celosia.assess.attacks.complementary import complementary
 from celosia.assess.attacks.homogeneity import Homogeneity
@@ -85,10 +85,14 @@ def attack_release(
     names = texts_of(frame, quasi_identifiers).columns  # refused here, even if no attack would run
     hidden = list(dict.fromkeys([sensitive] if isinstance(sensitive, str) else sensitive))
     found: list[Attack] = []
+    # To find the classes of a long table takes longer than an attack on them.
+    classes = Classes.of(texts_of(frame, names)) if hidden or external is not None else None
     for done, column in enumerate(hidden):
+        assert classes is not None
         progress(Step(Message("assess.stage.attack"), done, len(hidden)))
         matter = (watched or {}).get(column)
-        found += [each.run(frame, names, column, watched=matter) for each in attacks]
+        view = SensitiveView.within(classes, frame, column)
+        found += [each.on(view, matter) for each in attacks]
         if column in (categories or {}):
             found.append(similarity(frame, names, column, (categories or {})[column]))
         if column in (widths or {}):
@@ -96,7 +100,16 @@ def attack_release(
     if external is not None:
         people = as_frame(external)
         on = [name for name in names if name in people.columns]
-        found += linkage(frame, people, on=on, learns=hidden, meanings=meanings, progress=progress)
+        shared = classes if on == names else None
+        found += linkage(
+            frame,
+            people,
+            on=on,
+            learns=hidden,
+            meanings=meanings,
+            classes=shared,
+            progress=progress,
+        )
     if earlier is not None:
         before = as_frame(earlier)
         both = [name for name in names if name in before.columns]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from math import exp, inf, isfinite, log2
+from math import exp, inf, isfinite
 
 import numpy as np
 import polars as pl
@@ -83,6 +83,8 @@ def statistics(column: pl.Series | Iterable[object]) -> Statistics:
     3 numbers from 20 to 59, mean 36.1667, median 29.5, standard deviation 11.547
     """
     series = column if isinstance(column, pl.Series) else pl.Series("column", list(column))
+    if series.dtype.is_integer() or (series.dtype.is_float() and series.is_finite().all()):
+        return _of_numbers(series)
     cells: Counter[str] = Counter(as_text(series).drop_nulls().to_list())
     limits = {label: limits_of(label) for label in cells if label != SUPPRESSED}
     strange = sum(1 for found in limits.values() if found is None)
@@ -98,16 +100,45 @@ def statistics(column: pl.Series | Iterable[object]) -> Statistics:
     weights = np.array([each[3] for each in known], dtype=np.int64)
     low = min((each[1] for each in known), default=None)
     high = max((each[2] for each in known), default=None)
-    mode, times = min(cells.items(), key=lambda item: (-item[1], item[0]), default=(None, 0))
+    mode = min(cells.items(), key=lambda item: (-item[1], item[0]), default=(None, 0))
+    counts = np.array(list(cells.values()), dtype=np.int64)
+    return _summary(len(series), middles, weights, (low, high), (*mode, counts))
+
+
+def _of_numbers(series: pl.Series) -> Statistics:
+    """The same of numbers as they are, whose texts need not be read."""
+    found = series.drop_nulls().alias("value").value_counts(name="count").sort("value")
+    middles = found["value"].cast(pl.Float64).to_numpy()
+    weights = found["count"].cast(pl.Int64).to_numpy()
+    ends = (float(middles[0]), float(middles[-1])) if middles.size else (None, None)
+    top = int(weights.max(initial=0))
+    labels = as_text(found.filter(pl.col("count") == top)["value"])
+    mode: tuple[str | None, int] = (min(labels.to_list(), default=None), top)
+    return _summary(len(series), middles, weights, ends, (*mode, weights))
+
+
+def _summary(
+    cells: int,
+    middles: Amounts,
+    weights: NDArray[np.int64],
+    ends: tuple[float | None, float | None],
+    labels: tuple[str | None, int, NDArray[np.int64]],
+) -> Statistics:
+    """From the numbers in order and how often each is, their outer limits, and the labels.
+
+    Of the labels: the most frequent one, how often it is, and how often each is.
+    """
+    low, high = ends
+    mode, mode_count, counts = labels
     quartiles = [_quantile(middles, weights, quarter) for quarter in (1, 2, 3)]
     mean, variance, skewness, kurtosis = _moments(middles, weights)
     return Statistics(
-        cells=len(series),
+        cells=cells,
         count=int(weights.sum()),
         mean=mean,
         median=quartiles[1],
         mode=mode,
-        mode_count=times,
+        mode_count=mode_count,
         standard_deviation=None if variance is None else variance**0.5,
         variance=variance,
         skewness=skewness,
@@ -119,7 +150,7 @@ def statistics(column: pl.Series | Iterable[object]) -> Statistics:
         third_quartile=quartiles[2],
         geometric_mean=_geometric(middles, weights),
         harmonic_mean=_harmonic(middles, weights),
-        entropy=_entropy(cells),
+        entropy=_entropy(counts),
     )
 
 
@@ -167,11 +198,11 @@ def _harmonic(middles: Amounts, weights: NDArray[np.int64]) -> float | None:
     return int(weights.sum()) / float((weights / middles).sum())
 
 
-def _entropy(cells: Counter[str]) -> float | None:
-    total = cells.total()
-    if not total:
+def _entropy(counts: NDArray[np.int64]) -> float | None:
+    if not counts.size:
         return None
-    return abs(-sum(count / total * log2(count / total) for count in cells.values()))
+    shares = counts / int(counts.sum())
+    return abs(float(-(shares @ np.log2(shares))))
 
 
 def _finite(value: float) -> float | None:

@@ -32,12 +32,16 @@ window.celosiaAttend = (id, tries = 50) => {
   found.focus({ preventScroll: true });
 };
 
-// The focus goes to the button that the page is for: the first filled one, or the first control.
+// The focus goes to the control that the page is for: the first filled button, the likeliest way on, a
+// file to take away, or the first control that neither explains nor copies.
 window.celosiaMain = (event) => {
   const controls = (kind) =>
     [...document.querySelectorAll(`.celosia-main ${kind}`)].filter((each) => each.offsetParent && !each.disabled);
-  const found =
-    controls("button.bg-primary:not(.q-btn-group *)")[0] ?? controls("button")[0] ?? controls(":is(a, input)")[0];
+  const kinds = [
+    "button.bg-primary:not(.q-btn-group *, .q-pagination *)", "a.celosia-way", "[data-test^=file-]",
+    "button:not(.celosia-help, .celosia-copy, .celosia-rail-line)", ":is(a, input):not(nav *)", "a",
+  ];
+  const found = kinds.map((kind) => controls(kind)[0]).find(Boolean);
   if (!found) return;
   event.preventDefault();
   setTimeout(() => (found.scrollIntoView({ block: "center" }), found.focus({ preventScroll: true })));
@@ -86,6 +90,11 @@ document.addEventListener(
     }
     const theme = document.body.classList.contains("body--dark") ? "vscodeDark" : "vscodeLight";
     for (const place of document.querySelectorAll(".celosia-editor")) {
+      const inner = place.querySelector(".cm-content"); // this has the focus, and so needs the name
+      if (inner && place.ariaLabel && inner.ariaLabel !== place.ariaLabel) {
+        inner.ariaLabel = place.ariaLabel;
+        inner.tabIndex = 0; // it is a stop of Tab already, and now says so
+      }
       const drawn = window.getElement?.(place);
       if (!drawn?.editor || place.dataset.theme === theme) continue;
       place.dataset.theme = theme;

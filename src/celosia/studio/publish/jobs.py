@@ -23,6 +23,7 @@ from celosia.studio.publish.form import PublishForm
 from celosia.studio.release_facts import REPORT_VALUE, write_pdf, write_report
 from celosia.studio.worker import JobProgress
 from celosia.tables.exploration import explore_table
+from celosia.tables.hierarchies.memo import kept_hierarchies
 from celosia.tables.run import publish_table
 
 SECONDS = 15.0
@@ -100,6 +101,7 @@ class _Task:
             )
 
 
+@kept_hierarchies()
 def run(
     progress: JobProgress,
     *,
@@ -118,6 +120,7 @@ def run(
     return _written(task, release)
 
 
+@kept_hierarchies()
 def apply(
     progress: JobProgress,
     *,
@@ -134,6 +137,7 @@ def apply(
     return _written(task, task.publish())
 
 
+@kept_hierarchies()
 def record(
     progress: JobProgress, *, folder: str, form: dict[str, Any], key: str | None = None
 ) -> dict[str, Any]:

@@ -158,14 +158,15 @@ def _statistics(
     for name in frame.columns:
         if schema.role_of(name) is Role.IDENTIFIER or not frame[name].dtype.is_numeric():
             continue
-        labels = as_text(released[name]).drop_nulls().unique().to_list()
+        same = released[name].dtype == frame[name].dtype
+        labels = [] if same else as_text(released[name]).drop_nulls().unique().to_list()
         if all(label == "*" or limits_of(label) is not None for label in labels):
             found.append(
                 {
                     "column": name,
                     "before": statistics(frame[name]).as_dict(),
                     "after": statistics(released[name]).as_dict(),
-                    "generalised": released[name].dtype != frame[name].dtype,
+                    "generalised": not same,
                 }
             )
     return found

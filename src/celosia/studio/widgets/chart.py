@@ -47,13 +47,17 @@ RANGE = """(params, api) => {
 }""".replace("LINE", LINE)
 """How a range is drawn: a fixed text of ours, with numbers as its only data."""
 NUMBERS = """(value) => {
+  const style = {maximumFractionDigits: 6, useGrouping: 'always'};
+  const write = (plain) => plain.toLocaleString('PLACE', style);
   const size = Math.abs(value);
-  const far = size >= 1e9 || (size > 0 && size < 1e-5);
-  return value.toLocaleString('PLACE', far
-    ? {notation: 'scientific', maximumFractionDigits: 3}
-    : {maximumFractionDigits: 6, useGrouping: 'always'});
+  if (size < 1e9 && (size === 0 || size >= 1e-5)) return write(value);
+  const power = Math.floor(Math.log10(size) + 1e-9);
+  const head = Math.round(value / 10 ** power * 1e3) / 1e3;
+  const raise = (each) => '⁻⁰¹²³⁴⁵⁶⁷⁸⁹'['-0123456789'.indexOf(each)];
+  const raised = [...String(power)].map(raise).join('');
+  return (head === 1 ? '' : write(head) + ' \u00d7 ') + '10' + raised;
 }"""
-"""How numbers are written on axes: very large and very small ones as powers of ten."""
+"""How numbers are written on axes: very large and very small ones with a power of ten."""
 _AXIS: Option = {
     "nameTextStyle": {"color": TEXT},
     "axisLabel": {"color": TEXT},

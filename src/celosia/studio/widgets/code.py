@@ -29,7 +29,7 @@ def show_code(texts: Texts) -> Callable[[Texts], None]:
                 places[name] = ui.html(_block(text), sanitize=False)
                 ui.button(
                     _("Copy"), icon="content_copy", on_click=lambda name=name: _copied(now[name])
-                ).props("flat dense")
+                ).props("flat dense").classes("celosia-copy")
 
     def update(others: Texts) -> None:
         for name, text in others:

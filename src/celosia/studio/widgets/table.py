@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from html import escape
 from typing import Any
@@ -15,6 +16,8 @@ COLOURS = 8
 """How many colours of classes the style sheet has; for more, hues are spread over the circle."""
 MOST_LETTERS = 500
 """Letters of a cell that are shown."""
+_NUMBER = re.compile(r"[<>≤≥]?\s?[+\-\u2212]?[0-9][0-9.,]*(e[+\-]?[0-9]+)?(\s(%|kB|MB|s|ms))?")
+"""A number as a language writes it, with or without a unit."""
 
 
 def html_table(
@@ -34,7 +37,7 @@ def html_table(
 
     Args:
         columns: the heads.
-        rows: the cells; numbers are aligned to the right.
+        rows: the cells; numbers are aligned to the right, those written out too.
         caption: what it shows.
         classes: the equivalence class of each row, which gives its colour and its number in front.
         marked: rows to point at.
@@ -46,7 +49,11 @@ def html_table(
         strong: columns to set off from the others.
     """
     titles = cell_titles or {}
-    head = "".join(f'<th scope="col">{escape(_cut(str(name)))}</th>' for name in columns)
+    numeric = [_is_numeric(rows, at) for at in range(len(columns))]
+    head = "".join(
+        f'<th scope="col"{_class_of(numeric[at])}>{escape(_cut(str(name)))}</th>'
+        for at, name in enumerate(columns)
+    )
     if classes is not None:
         head = f'<th scope="col">{escape(_("class"))}</th>{head}'
     body = []
@@ -57,7 +64,13 @@ def html_table(
         names += ["hued"] * (hue is not None)
         names += ["marked"] * (place in marked) + ["faded"] * (place in faded)
         cells = "".join(
-            _cell(value, titles.get((place, at)), plain, strong=at in strong)
+            _cell(
+                value,
+                titles.get((place, at)),
+                plain,
+                strong=at in strong,
+                numeric=at < len(numeric) and numeric[at],
+            )
             for at, value in enumerate(row)
         )
         if classes is not None:
@@ -105,7 +118,9 @@ def key_figures(figures: Sequence[tuple[str, str, str]]) -> None:
                 ui.label(meaning).classes("celosia-quiet")
 
 
-def _cell(value: Any, title: str | None, plain: bool, *, strong: bool = False) -> str:
+def _cell(
+    value: Any, title: str | None, plain: bool, *, strong: bool = False, numeric: bool = False
+) -> str:
     more = "" if title is None else f' title="{escape(title)}"'
     if strong and value is not None:
         return f"<td{more}><b>{escape(_cut(str(value)))}</b></td>"
@@ -117,9 +132,24 @@ def _cell(value: Any, title: str | None, plain: bool, *, strong: bool = False) -
         text = _float(value) if isinstance(value, float) else _whole(value, plain)
         return f'<td class="number"{more}>{escape(text)}</td>'
     text = _cut(str(value))
-    if text.endswith("%") and text[0].isdigit():  # a share that is written out already
-        more = f' class="number"{more}'
-    return f"<td{more}>{escape(text)}</td>"
+    is_share = text.endswith("%") and text[0].isdigit()
+    return f"<td{_class_of(numeric or is_share)}{more}>{escape(text)}</td>"
+
+
+def _class_of(numeric: bool) -> str:
+    return ' class="number"' if numeric else ""
+
+
+def _is_numeric(rows: Sequence[Sequence[Any]], at: int) -> bool:
+    """Whether a column holds numbers alone, so that its head and those written out go right.
+
+    Texts of digits alone may be years or codes of a file, and say nothing by themselves.
+    """
+    cells = [row[at] for row in rows if at < len(row) and row[at] not in (None, "", "\N{EN DASH}")]
+    texts = [str(each) for each in cells if not isinstance(each, int | float)]
+    if any(isinstance(each, bool) for each in cells) or not all(map(_NUMBER.fullmatch, texts)):
+        return False
+    return len(texts) < len(cells) or any(not each.isdigit() for each in texts)
 
 
 def _whole(value: int, plain: bool) -> str:

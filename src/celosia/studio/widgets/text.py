@@ -5,7 +5,6 @@ A text is a sentence of the catalogues with its places filled in; any other text
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 
 from nicegui import ui
@@ -58,11 +57,5 @@ def figures(found: Sequence[tuple[str, str, str]]) -> None:
 
 
 def name_editor(editor: ui.codemirror, text: str) -> None:
-    """Give an editor its name: it is the inner element that has the focus, drawn by the browser."""
+    """Give an editor its name; the script of the studio hands it to the part that has the focus."""
     editor.props["aria-label"] = text
-    run = f"getElement({editor.id}).$el.querySelector('.cm-content')"
-    ui.timer(
-        0.5,
-        lambda: ui.run_javascript(f"{run}?.setAttribute('aria-label', {json.dumps(text)})"),
-        once=True,
-    )

@@ -20,10 +20,10 @@ from celosia.tables.hierarchies.date_formats import find_format
 from celosia.tables.hierarchies.dates import Dates
 from celosia.tables.hierarchies.hierarchy import Builder, Hierarchy, distinct_texts, is_number
 from celosia.tables.hierarchies.intervals import (
-    Decimal,
     Intervals,
     decimal_places,
     exact_number,
+    many_on_grid,
     parse_number,
     plain_text,
 )
@@ -114,10 +114,17 @@ def _rule_by_content(values: pl.Series) -> Builder | None:
         return dates
     if values.dtype == pl.String and (rule := _meaning(texts)) is not None:
         return rule
-    numbers = [parse_number(text) for text in texts]
-    if texts and None not in numbers:
-        return _intervals([number for number in numbers if number is not None])
-    return None
+    if (many := many_on_grid(texts)) is not None:
+        on_grid, places = many
+        whole = not (on_grid % 10**places).any()
+        return _intervals(int(on_grid.min()), int(on_grid.max()), whole, places, len(texts))
+    numbers = [number for text in texts if (number := parse_number(text)) is not None]
+    if not texts or len(numbers) < len(texts):
+        return None
+    places = decimal_places(numbers)
+    exact = [number.on_grid(places) for number in numbers]
+    whole = all(number % 10**places == 0 for number in exact)
+    return _intervals(min(exact), max(exact), whole, places, len(texts))
 
 
 def _split(values: pl.Series) -> tuple[pl.Series, list[str]]:
@@ -183,18 +190,14 @@ def _are_codes(texts: list[str]) -> bool:
     )
 
 
-def _intervals(numbers: list[Decimal]) -> Builder:
-    places = decimal_places(numbers)
-    on_grid = [number.on_grid(places) for number in numbers]
-    low, high = min(on_grid), max(on_grid)
-    whole = all(number % 10**places == 0 for number in on_grid)
+def _intervals(low: int, high: int, whole: bool, places: int, count: int) -> Builder:
     step = _round_step(high - low, least=2 * 10**places if whole else 1)
     widths = [step * factor for factor in (1, 2, 4) if step * factor <= high - low]
     if not widths:
         return Ordered()
     start = low - low % widths[-1]
     if not all(_fits_a_float(number, places) for number in (start, *widths)):
-        return Ordered(sizes=_even_sizes(len(numbers)))
+        return Ordered(sizes=_even_sizes(count))
     return Intervals(
         widths=tuple(_number(width, places) for width in widths), start=_number(start, places)
     )

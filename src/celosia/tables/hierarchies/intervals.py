@@ -8,7 +8,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NamedTuple
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
 from celosia.core.methods import check_list, parameter
@@ -82,6 +84,38 @@ def plain_text(value: int, places: int) -> str:
     whole, fraction = divmod(abs(value), 10**places)
     tail = f"{fraction:0{places}}".rstrip("0") if places else ""
     return f"{'-' if value < 0 else ''}{whole}{'.' if tail else ''}{tail}"
+
+
+MANY = 2_000
+"""From this number of texts on they are read side by side, where whole numbers of 64 bits do."""
+_PLAIN = r"^([+-]?)([0-9]{1,15})(?:\.([0-9]{0,15}))?$"
+_LARGEST = 1 << 60
+"""Differences of two such numbers fit into 64 bits."""
+
+
+def many_on_grid(
+    texts: list[str], parameters: Iterable[Decimal] = ()
+) -> tuple[NDArray[np.int64], int] | None:
+    """Many plain numbers as multiples of `10**-places`, with `places`; None where they need more.
+
+    >>> numbers, places = many_on_grid(["12.50", "-3"] * 1000)
+    >>> numbers[:2].tolist(), places
+    ([125, -30], 1)
+    """
+    if len(texts) < MANY:
+        return None
+    parts = pl.Series("text", texts).str.extract_groups(_PLAIN).struct.unnest()
+    sign, whole, fraction = parts.rename(dict(zip(parts.columns, "swf", strict=True))).get_columns()
+    if whole.null_count():
+        return None
+    fraction = fraction.fill_null("").str.strip_chars_end("0")
+    longest: int = fraction.str.len_bytes().max()  # type: ignore[assignment]
+    places = max(longest, decimal_places(parameters))
+    digits: int = whole.str.len_bytes().max()  # type: ignore[assignment]
+    if digits + places > 18:
+        return None
+    found = (whole + fraction.str.pad_end(places, "0")).cast(pl.Int64).to_numpy()
+    return np.where(sign.to_numpy() == "-", -found, found), places
 
 
 Interval = tuple[int | None, int | None]
@@ -183,11 +217,21 @@ class Intervals(Builder):
         texts = distinct_texts(values)
         if self.domain is not None:
             texts = self._domain_texts(texts)
+        parameters = self._parameters()
+        many = many_on_grid(texts, parameters)
+        if many is not None and self._fits(parameters, places=many[1]):
+            return self._build_many(texts, *many)
         parsed = _parse(texts)
-        places = decimal_places([*parsed, *self._parameters()])
+        places = decimal_places([*parsed, *parameters])
         numbers = [number.on_grid(places) for number in parsed]
-        self._check_inside(numbers, places)
-        ranged = self._is_ranged(numbers, places)
+        low, high = self._ends(places)
+        _check_inside(
+            at
+            for at, number in enumerate(numbers)
+            if (low is not None and number < low) or (high is not None and number >= high)
+        )
+        one = 10**places
+        ranged = self._is_ranged([at for at, number in enumerate(numbers) if number % one])
         columns = [
             labels(level, places=places, ranged=ranged)
             for level in self._intervals(numbers, places)
@@ -196,6 +240,41 @@ class Intervals(Builder):
         return Hierarchy.from_paths(
             (texts[at], *(column[at] for column in columns), ROOT) for at in order
         )
+
+    def _build_many(self, texts: list[str], numbers: NDArray[np.int64], places: int) -> Hierarchy:
+        """As `build` does, number beside number."""
+        low, high = self._ends(places)
+        outside = np.zeros(numbers.size, dtype=np.bool_)
+        if low is not None:
+            outside |= numbers < low
+        if high is not None:
+            outside |= numbers >= high
+        _check_inside(np.flatnonzero(outside).tolist())
+        ranged = self._is_ranged(np.flatnonzero(numbers % 10**places).tolist())
+        order = np.argsort(numbers, kind="stable")
+        rising = numbers[order]
+        names = [tuple(pl.Series(texts).gather(order).to_list())]
+        nodes = [np.arange(numbers.size)]
+        for level, group in enumerate(self._groups(rising, places)):
+            begins = np.append(True, np.diff(group) != 0)  # equal groups stand side by side
+            intervals = self._intervals(rising[begins].tolist(), places)[level]
+            names.append(tuple(labels(intervals, places=places, ranged=ranged)))
+            nodes.append(np.cumsum(begins) - 1)
+        nodes.append(np.zeros_like(nodes[0]))
+        return Hierarchy((*names, (ROOT,)), np.stack(nodes).astype(np.int32))
+
+    def _groups(self, rising: NDArray[np.int64], places: int) -> list[NDArray[np.int64]]:
+        """For each level the group of each number: numbers of one interval have the same."""
+        start = exact_number(self.start).on_grid(places)
+        if self.widths:
+            widths = [exact_number(width).on_grid(places) for width in self.widths]
+            return [np.where(rising < start, -1, (rising - start) // each) for each in widths]
+        bounds = [[exact_number(cut).on_grid(places) for cut in cuts] for cuts in self.bounds]
+        return [np.searchsorted(cuts, rising, side="right") for cuts in bounds]
+
+    @staticmethod
+    def _fits(parameters: list[Decimal], *, places: int) -> bool:
+        return all(abs(each.on_grid(places)) < _LARGEST for each in parameters)
 
     def _check_nested_widths(self) -> None:
         if self.open_above:
@@ -237,9 +316,8 @@ class Intervals(Builder):
         cuts = [cut for level in self.bounds for cut in level]
         return [exact_number(number) for number in (*self.widths, self.start, *cuts)]
 
-    def _is_ranged(self, numbers: list[int], places: int) -> bool:
-        one = 10**places
-        broken = [at for at, number in enumerate(numbers) if number % one]
+    def _is_ranged(self, broken: list[int]) -> bool:
+        """Whether labels are ranges of whole numbers, given where numbers are not whole."""
         whole_cuts = all(number.exponent >= 0 for number in self._parameters())
         if self.style == "range" and not whole_cuts:
             raise InputError("CEL-H022.fractions")
@@ -247,19 +325,14 @@ class Intervals(Builder):
             raise misplaced("CEL-H025", broken)
         return whole_cuts and not broken if self.style is None else self.style == "range"
 
-    def _check_inside(self, numbers: list[int], places: int) -> None:
+    def _ends(self, places: int) -> tuple[int | None, int | None]:
+        """Where the first interval begins and the last one ends; None where it is open."""
         first = self.start if self.widths else self.bounds[0][0]
         low = None if self.open_below else exact_number(first).on_grid(places)
         high = None
         if self.bounds and not self.open_above:
             high = exact_number(self.bounds[0][-1]).on_grid(places)
-        outside = [
-            at
-            for at, number in enumerate(numbers)
-            if (low is not None and number < low) or (high is not None and number >= high)
-        ]
-        if outside:
-            raise misplaced("CEL-H024.intervals", outside)
+        return low, high
 
     def _intervals(self, numbers: list[int], places: int) -> list[list[Interval]]:
         start = exact_number(self.start).on_grid(places)
@@ -268,6 +341,11 @@ class Intervals(Builder):
         if widths:
             return [[on_steps(n, start=start, width=width) for n in numbers] for width in widths]
         return [[between(n, cuts=cuts) for n in numbers] for cuts in bounds]
+
+
+def _check_inside(outside: Iterable[int]) -> None:
+    if misses := list(outside):
+        raise misplaced("CEL-H024.intervals", misses)
 
 
 def _parse(texts: list[str]) -> list[Decimal]:

@@ -10,6 +10,7 @@ from typing import Any
 from nicegui import ui
 
 from celosia.core.errors import CelosiaError
+from celosia.core.messages import capital
 from celosia.studio.collect import jobs, sweep_model
 from celosia.studio.collect.model import DATA
 from celosia.studio.collect.pages.simulator import DATA_NAMES, PROTOCOL_NAMES
@@ -172,7 +173,7 @@ def _show(found: dict[str, Any], form: SweepForm, work: Work) -> None:
     for each in found["left_out"]:
         quiet("Left out: {point}", point=each)
     for each in found["charts"]:
-        heading("{title}", 2, title=each["title"])
+        heading("{title}", 2, title=capital(each["title"]))
         chart.lines(
             each["lines"],
             description=each["title"],

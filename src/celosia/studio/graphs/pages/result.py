@@ -207,7 +207,7 @@ def _metrics(result: Mapping[str, Any]) -> None:
 def _metric_tables(result: Mapping[str, Any], rows: list[list[Any]]) -> None:
     utility = result["utility"]
     show_table(
-        [_("number"), _("original"), _("release"), _("change"), _("unit"), _("meaning")],
+        [_("measure"), _("original"), _("release"), _("change"), _("unit"), _("meaning")],
         rows,
         caption=_("The whole graph"),
     )
@@ -221,7 +221,7 @@ def _metric_tables(result: Mapping[str, Any], rows: list[list[Any]]) -> None:
         if result["matched"] or name in WITHOUT_MATCH
     ]
     show_table(
-        [_("number"), _("value"), _("meaning")], shares, caption=_("What both have in common")
+        [_("measure"), _("value"), _("meaning")], shares, caption=_("What both have in common")
     )
     formula_drawer(
         _(

@@ -34,7 +34,7 @@ def _distribution(found: Mapping[str, Any], names: tuple[str, str]) -> None:
         {
             "type": "bar",
             "name": names[0],
-            "data": [round(value, 5) for value in found["before"]],
+            "data": [round(100 * value, 3) for value in found["before"]],
             "barGap": "-75%",
             "barWidth": "70%",
             "itemStyle": {"color": PALETTE[0], "opacity": 0.55},
@@ -42,7 +42,7 @@ def _distribution(found: Mapping[str, Any], names: tuple[str, str]) -> None:
         {
             "type": "bar",
             "name": names[1],
-            "data": [round(value, 5) for value in found["after"]],
+            "data": [round(100 * value, 3) for value in found["after"]],
             "barWidth": "35%",
             "itemStyle": {"color": PALETTE[1]},
         },
@@ -58,7 +58,7 @@ def _distribution(found: Mapping[str, Any], names: tuple[str, str]) -> None:
             "grid": {"left": 50, "right": 15, "top": 36, "bottom": 10, "containLabel": True},
             "tooltip": {**SAFE_TOOLTIP, "trigger": "axis"},
             "xAxis": {"type": "category", "data": labels, "axisLabel": below},
-            "yAxis": axis(_("share of the records"), nameGap=48),
+            "yAxis": axis(_("share of the records, %"), nameGap=48),
             "series": series,
         },
         description=_(
@@ -73,7 +73,12 @@ def _distribution(found: Mapping[str, Any], names: tuple[str, str]) -> None:
     )
 
 
-def _label(given: str) -> str:
+def _label(given: str | float | Sequence[float]) -> str:
+    """A category, a number, or a bin from one number to another."""
+    if isinstance(given, int | float):
+        return short(given)
+    if not isinstance(given, str):
+        return _("{low} to {high}", low=short(given[0]), high=short(given[1]))
     if given == REST:
         return _("all others")
     return given if given else _("empty")
@@ -145,13 +150,13 @@ def nearest(found: Mapping[str, Any]) -> None:
                 kind="category",
                 data=labels,
             ),
-            "yAxis": axis(_("share of the records"), nameGap=48),
+            "yAxis": axis(_("share of the records, %"), nameGap=48),
             "series": [
                 {
                     "type": "line",
                     "step": "middle",
                     "name": name,
-                    "data": [round(value, 5) for value in found[key]],
+                    "data": [round(100 * value, 3) for value in found[key]],
                     "lineStyle": {"width": 3, "type": style},
                     "areaStyle": {"opacity": 0.12},
                 }

@@ -194,8 +194,9 @@ class Editor:
         column = self.column
         if self.values is None:
             self._shown.clear()
-            with self._shown:
+            with self._shown, ui.row().classes("items-center"):
                 ui.spinner(size="lg")
+                quiet("Building the hierarchy")
         found = await self.ask("preview")
         if (
             found is None or column != self.column

@@ -93,13 +93,21 @@ def _names() -> dict[str, str]:
 
 def _value(key: str, value: Any) -> str:
     if value is None:
-        return _("none")
+        return "\N{EN DASH}"
     if key == "mode":
-        return str(value)
+        return _label(str(value))
     if key in ("count", "mode_count"):
         return number(value)
     # Twelve digits: the rest comes from the order in which things were added up.
     return short(0.0 if abs(value) < NOUGHT else float(f"{value:.12g}"))
+
+
+def _label(text: str) -> str:
+    """A label of the column: a number as the language writes it, an interval as it is."""
+    try:
+        return short(float(text))
+    except ValueError:
+        return text
 
 
 def _change(key: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> str:

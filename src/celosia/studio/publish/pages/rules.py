@@ -207,18 +207,20 @@ def _dates(editor: Editor, rule: dict[str, Any]) -> None:
     )
     form.add(
         "format",
-        _slow(
-            ui.input(
-                _("How texts are written, such as %d/%m/%Y (empty: 2026-11-30)"),
-                value=rule.get("format") or "",
-            )
-        ),
+        ui.select(
+            _written(str(rule.get("format") or "")),
+            value=rule.get("format") or "",
+            label=_("How the dates are written"),
+            with_input=True,
+            new_value_mode="add-unique",
+            key_generator=str,
+        ).props('data-test="date-format"'),
     )
     form.add(
         "century",
         _slow(
             ui.number(
-                _("Century of years with two digits, such as 1900 (may be empty)"),
+                _("Century of two-digit years: 1900"),
                 value=rule.get("century"),
                 step=100,
             )
@@ -248,6 +250,30 @@ def _coordinates(editor: Editor, rule: dict[str, Any]) -> None:
     label = _("Sides of the cells in degrees, such as 0.1, 1, 10")
     form.add("widths", _slow(ui.input(label, value=widths)))
     form.end()
+
+
+DATES = {
+    "": "2026-11-30",
+    "%d/%m/%Y": "30/11/2026",
+    "%m/%d/%Y": "11/30/2026",
+    "%d-%m-%Y": "30-11-2026",
+    "%m-%d-%Y": "11-30-2026",
+    "%d.%m.%Y": "30.11.2026",
+    "%Y/%m/%d": "2026/11/30",
+    "%Y%m%d": "20261130",
+    "%d/%m/%y": "30/11/26",
+    "%m/%d/%y": "11/30/26",
+    "%d.%m.%y": "30.11.26",
+    "%d %b %Y": "30 Nov 2026",
+    "%d %B %Y": "30 November 2026",
+    "%d de %B de %Y": "30 de noviembre de 2026",
+}
+"""The usual ways to write a date, each by what it makes of the last day of November 2026."""
+
+
+def _written(now: str) -> dict[str, str]:
+    """The usual ways, and the present one, which may have been typed."""
+    return DATES if now in DATES else {**DATES, now: now}
 
 
 def _periods() -> dict[str, str]:

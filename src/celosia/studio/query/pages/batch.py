@@ -66,6 +66,7 @@ def _form(made: Work, schema: dict[str, Any]) -> None:
         ).style("width: 13rem")
         repeats.props["data-test"] = "batch-repeats"
     button = ui.button(_("Run the batch"), icon="play_arrow").props("data-test=run-batch")
+    button.classes("q-mt-md q-mb-sm")
     quiet(
         "The studio draws at most {runs} answers in one batch. The command line has no such limit.",
         runs=number(batch.MOST_RUNS),
