@@ -96,7 +96,8 @@ def test_a_pair_at_several_times_is_counted_when_it_is_merged(calls: Path) -> No
     assert str(reading) == (
         "5 vertices, 4 edges from 7 records: 1 loops dropped, 2 repeated edges merged; "
         "merged records with other edge attributes: 1; "
-        "columns named by the first line: caller, callee, weight, time; "
+        "columns named by the first line, the two ends of an edge first: caller, callee, "
+        "weight, time; "
         "edge attributes: weight, time; ignored: comment lines (1), blank lines (1)"
     )
 

@@ -60,6 +60,31 @@ def test_edge_lists_are_read_however_they_are_separated(tmp_path: Path, name: st
         assert graph.edge_attributes is None
 
 
+def test_columns_that_are_called_as_ends_of_an_edge_are_its_ends(tmp_path: Path) -> None:
+    for text, attribute in (
+        ("flow,origin,destination\n9,ana,bea\n7,bea,carl\n", ("flow", [9, 7])),
+        ("t\ti\tj\n20\tana\tbea\n40\tbea\tcarl\n", ("t", [20, 40])),
+        ("caller,minutes,callee\nana,3,bea\nbea,4,carl\n", ("minutes", [3, 4])),
+        ("who,whom,from,to\nana,bea,1,5\nbea,carl,2,6\n", ("from", [1, 2])),  # a span of time
+    ):
+        reading = read(put(tmp_path, "a.csv", text))
+        assert pairs(reading.graph) == {("ana", "bea"), ("bea", "carl")}
+        assert reading.graph.edge_attributes is not None
+        assert reading.graph.edge_attributes[attribute[0]].to_list() == attribute[1]
+        assert reading.columns[2] == attribute[0]
+    dates = put(tmp_path, "c.csv", "id,date,ana,bea\n1,2024-01-01,carl,dan\n")
+    assert pairs(read(dates, ends=(3, 4), header=False).graph) == {("ana", "bea"), ("carl", "dan")}
+    assert pairs(read(dates, ends=("bea", "ana")).graph) == {("carl", "dan")}
+    numbers = put(tmp_path, "e.csv", "1,2,3\n2,1,4\n")
+    turned = read(numbers, ends=("1", "3"))
+    assert (pairs(turned.graph), turned.edge_attributes) == ({(1, 3), (2, 4)}, ("column 2",))
+    for ends in (("ana", "carl"), (1, 1), (4, 5), (1,)):
+        assert refused(dates, "CEL-G002", ends=ends).details["ends"] == list(ends)
+    assert refused(put(tmp_path, "d.gml", "graph []"), "CEL-G002", ends=(1, 2)).key.endswith("side")
+    missing = put(tmp_path, "b.csv", "flow,origin,destination\n9,ana,bea\n7,bea,\n")
+    assert refused(missing, "CEL-G003").details["line"] == 3
+
+
 def test_a_compressed_list_is_the_same_graph(tmp_path: Path) -> None:
     path = put(tmp_path, "graph.csv.gz", gzip.compress(LISTS["commas"].encode()))
     assert read(path).graph.same_edges(read(put(tmp_path, "graph.csv", LISTS["commas"])).graph)
@@ -106,7 +131,8 @@ def test_rules_are_applied_and_counted(tmp_path: Path) -> None:
     assert (told["records"], told["loops"], told["repeated"]) == (5, 1, 2)
     assert str(reading) == (
         "3 vertices, 2 edges from 5 records: 1 loops dropped, 2 repeated edges merged; "
-        "merged records with other edge attributes: 2; columns named by the first line: a, b, w; "
+        "merged records with other edge attributes: 2; "
+        "columns named by the first line, the two ends of an edge first: a, b, w; "
         "edge attributes: w"
     )
     assert refused(path, "CEL-G006", loops="refuse").details["count"] == 1

@@ -276,12 +276,14 @@ def test_how_a_file_was_read_is_told_in_both_languages(tmp_path: Path) -> None:
     assert about["reading"] == {
         "en": "3 vertices, 2 edges from 4 records: 1 loops dropped, 1 repeated edges merged; "
         "merged records with other edge attributes: 1; "
-        "columns named by the first line: who, whom, weight, time; "
+        "columns named by the first line, the two ends of an edge first: who, whom, weight, "
+        "time; "
         "edge attributes: weight, time; ignored: comment lines (1)",
         "es": "3 vértices, 2 aristas de 4 registros: 1 bucles omitidos, "
         "1 aristas repetidas fusionadas; "
         "registros fusionados con otros atributos de arista: 1; "
-        "columnas que nombra la primera línea: who, whom, weight, time; "
+        "columnas que nombra la primera línea, primero los dos extremos de una arista: who, "
+        "whom, weight, time; "
         "atributos de aristas: weight, time; ignorado: líneas de comentario (1)",
     }
 

@@ -7,7 +7,7 @@ imported here but what the caller has imported already.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, cast, get_args
@@ -183,6 +183,7 @@ def read(
     bipartite: bool = False,
     vertices: str | Path | None = None,
     header: bool | None = None,
+    ends: Sequence[str | int] | None = None,
     progress: Progress = silent,
 ) -> ReadResult:
     """A graph from a file, gzip included, with a report of what its rules did.
@@ -207,6 +208,8 @@ def read(
         vertices: for edge lists, a table whose first column names every vertex; the others are
             attributes.
         header: whether the first line of an edge list names its columns; guessed if not given.
+        ends: the two columns of an edge list that hold the vertices of an edge, by name or by
+            number from 1; if not given, those that are called so, or the first two.
         progress: called when a stage begins.
 
     Raises:
@@ -229,6 +232,7 @@ def read(
         bipartite=bipartite,
         vertices=vertices,
         header=header,
+        ends=ends,
         progress=progress,
     )
     progress(Step(Message("graphs.stage.sort"), 0, None))
@@ -250,6 +254,7 @@ def parse_file(
     bipartite: bool = False,
     vertices: str | Path | None = None,
     header: bool | None = None,
+    ends: Sequence[str | int] | None = None,
     progress: Progress = silent,
 ) -> parsed_graph.ParsedGraph:
     """The records of a file, before any rule; arguments as those of `read`."""
@@ -266,8 +271,10 @@ def parse_file(
         parsed = _PARSERS[kind](data, file)
         if vertices is not None:
             raise InputError("CEL-G002.vertices_beside", kind=kind)
+        if ends is not None:
+            raise InputError("CEL-G002.ends_beside", kind=kind)
     else:
-        parsed = read_edge_list(data, file, header=header, arcs=arcs)
+        parsed = read_edge_list(data, file, header=header, ends=ends, arcs=arcs)
         parsed = parsed if not bipartite else apart(parsed)
         parsed = parsed if vertices is None else _with_vertices(parsed, Path(vertices))
     return parsed

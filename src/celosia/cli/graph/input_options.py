@@ -91,6 +91,12 @@ class Rules:
         "--header/--no-header",
         "Whether the first line of an edge list has column names. Default: detected.",
     ] = None
+    ends: Annotated[
+        str | None,
+        "--ends COLUMN,COLUMN",
+        "The two columns of an edge list that hold the vertices of an edge, by name or by number "
+        "from 1. Default: those called so, such as source and target, or the first two.",
+    ] = None
 
     def read(self, path: Path, progress: Progress) -> ReadResult:
         """The graph of a file, and what these rules did to it."""
@@ -108,6 +114,7 @@ class Rules:
             bipartite=self.bipartite,
             vertices=self.vertices,
             header=self.header,
+            ends=None if self.ends is None else [each.strip() for each in self.ends.split(",")],
             progress=progress,
         )
 

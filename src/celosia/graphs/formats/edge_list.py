@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
@@ -42,6 +42,8 @@ _HEADS = frozenset(
     | {"caller", "callee", "sender", "receiver", "recipient", "follower", "followee"}
     | {"ego", "alter", "origin", "destination"}
 )
+_SPAN = frozenset({"from", "to"})
+"""Behind two other columns these are the beginning and the end of a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,25 +52,35 @@ class _Layout:
     """None is any run of spaces and tabs."""
     width: int
     header: list[str] | None
+    ends: tuple[int, int] = (0, 1)
+    """The columns of the two vertices of an edge."""
 
 
 def read_edge_list(
-    data: bytes, path: Path, *, header: bool | None = None, arcs: bool = False
+    data: bytes,
+    path: Path,
+    *,
+    header: bool | None = None,
+    ends: Sequence[str | int] | None = None,
+    arcs: bool = False,
 ) -> ParsedGraph:
     """The edges of a list separated by commas, semicolons, tabs or spaces.
 
     Lines that begin with # or % are comments, but for `#isolated NAME`: a vertex without an edge. A
     first line with names in it is distinguished from edges by its words, or because only the others
-    have numbers (or dates, in further columns); `header` says so for certain. `arcs` takes the
-    first vertex of each line as where an arc begins.
+    have numbers (or dates, in further columns); `header` says so for certain. The vertices are in
+    the first two columns, or in those that the first line calls so, such as source and target;
+    `ends` says so for certain, by names or by numbers from 1. `arcs` takes the first vertex of each
+    line as where an arc begins.
     """
     body = data.removeprefix(b"\xef\xbb\xbf")
     isolated = _isolated(body, path)
-    layout = _lay_out(body, path, header, may_be_empty=len(isolated) > 0)
+    layout = _lay_out(body, path, header, ends, may_be_empty=len(isolated) > 0)
     comments, blanks = _count_skipped(body)
     frame = _fast(body, layout, skips=bool(comments or blanks))
     if frame is None:
         frame = _by_line(body, layout, path)
+    frame = frame.select(frame.columns[place] for place in _ends_first(layout))
     ends = [frame.to_series(place) for place in range(_ENDS)]
     numbers = [parse(series, "integer") for series in (*ends, isolated)]
     whole = [series.to_numpy() for series in numbers if series is not None]
@@ -99,7 +111,9 @@ def read_edge_list(
                 Message("graphs.ignored.blank"): blanks,
             }
         ),
-        columns=tuple(layout.header or ()),
+        columns=tuple(layout.header[place] for place in _ends_first(layout))
+        if layout.header
+        else (),
     )
 
 
@@ -142,7 +156,14 @@ def _compact(given: NDArray[np.int64]) -> tuple[NDArray[np.int64], pl.Series]:
     return codes.astype(np.int64), pl.Series("vertex", names)
 
 
-def _lay_out(body: bytes, path: Path, header: bool | None, *, may_be_empty: bool) -> _Layout:
+def _lay_out(
+    body: bytes,
+    path: Path,
+    header: bool | None,
+    asked: Sequence[str | int] | None,
+    *,
+    may_be_empty: bool,
+) -> _Layout:
     heads = []
     for found in _lines(body, path):
         heads.append(found)
@@ -154,17 +175,51 @@ def _lay_out(body: bytes, path: Path, header: bool | None, *, may_be_empty: bool
         raise InputError("CEL-G009.no_edge", path=path)
     separator = next((each for each in "\t;," if each in heads[0][1]), None)
     rows = [[cell.strip() for cell in _cells(text, separator, path, n)] for n, text in heads]
+    ends = _called_ends(rows[0]) if asked is None else _asked_ends(asked, rows[0], header)
+    if header is None and any(not _NUMBER.fullmatch(str(each)) for each in asked or ()):
+        header = True  # columns are asked for by their names
     if header is None:
-        words = {cell.lower() for cell in rows[0][:_ENDS]}
         texts = not any(_NUMBER.fullmatch(cell) for cell in rows[0][:_ENDS])
         digits = len(rows) > 1 and all(_NUMBER.fullmatch(cell) for cell in rows[1][:_ENDS])
-        named = words <= _HEADS and not _same_names(rows)
+        named = all(cell.lower() in _HEADS for cell in _of(rows[0], ends))
+        named = named and not _same_names([_of(row, ends) for row in rows])
         header = named or (texts and (digits or _names_values(rows)))
     width = len(rows[0])
-    names = rows[0] if header else None
-    if names is not None:
-        check_names(names, path=path)
-    return _Layout(separator, width, names)
+    if not header:
+        return _Layout(separator, width, None, ends if asked is not None else (0, 1))
+    check_names(rows[0], path=path)
+    return _Layout(separator, width, rows[0], ends)
+
+
+def _called_ends(names: list[str]) -> tuple[int, int]:
+    """The two columns that are called as the ends of an edge are; else the first two."""
+    found = [place for place, name in enumerate(names) if name.lower() in _HEADS]
+    words = {names[place].lower() for place in found}
+    if len(found) != _ENDS or (words == _SPAN and found[0] >= _ENDS):
+        return 0, 1
+    return found[0], found[1]
+
+
+def _asked_ends(
+    asked: Sequence[str | int], names: list[str], header: bool | None
+) -> tuple[int, int]:
+    """The columns that were asked for as ends, by name or by number from 1."""
+    known = {name: place for place, name in enumerate(names)} if header is not False else {}
+    numbers = {str(place + 1): place for place in range(len(names))}
+    found = [numbers.get(str(each), known.get(str(each), -1)) for each in asked]
+    if len(found) != _ENDS or len(set(found)) != _ENDS or min(found) < 0:
+        raise InputError("CEL-G002.ends", ends=list(asked), columns=[*known, *numbers])
+    return found[0], found[1]
+
+
+def _of(row: list[str], ends: tuple[int, int]) -> list[str]:
+    """The cells of a row that are the ends of its edge."""
+    return [row[place] for place in ends if place < len(row)]
+
+
+def _ends_first(layout: _Layout) -> list[int]:
+    """The places of all columns, those of the two vertices first."""
+    return [*layout.ends, *(place for place in range(layout.width) if place not in layout.ends)]
 
 
 def _same_names(rows: list[list[str]]) -> bool:
@@ -185,8 +240,12 @@ def _names_values(rows: list[list[str]]) -> bool:
 def _titles(layout: _Layout) -> list[str]:
     if layout.header is not None:
         return layout.header
-    extra = ["weight"] if layout.width == _ENDS + 1 else []
-    return ["source", "target", *(extra or (f"column {n}" for n in range(3, layout.width + 1)))]
+    titles = [f"column {n}" for n in range(1, layout.width + 1)]
+    if layout.width == _ENDS + 1 and layout.ends == (0, 1):
+        titles[-1] = "weight"
+    for place, word in zip(layout.ends, ("source", "target"), strict=True):
+        titles[place : place + 1] = [word] if place < layout.width else []
+    return titles
 
 
 def _fast(body: bytes, layout: _Layout, *, skips: bool) -> pl.DataFrame | None:
@@ -225,7 +284,7 @@ def _by_line(body: bytes, layout: _Layout, path: Path) -> pl.DataFrame:
         if len(cells) != layout.width or len(cells) < _ENDS:
             expected = max(layout.width, _ENDS)
             raise malformed(path, line, "CEL-G003.cells", cells=len(cells), expected=expected)
-        if not cells[0] or not cells[1]:
+        if not all(_of(cells, layout.ends)):
             raise malformed(path, line, "CEL-G003.missing_vertex")
         for column, cell in zip(columns, cells, strict=True):
             column.append(cell or None)

@@ -56,6 +56,15 @@ def draft_graph_policy(store: GraphStore, *, name: str = "my-data", path: str | 
         number
         for (number,) in store.rows("SELECT DISTINCT p FROM triples WHERE number IS NOT NULL")
     }
+    texts = {number for (number,) in store.rows("SELECT DISTINCT p FROM triples WHERE kind = 2")}
+    examples = {
+        number: "queries.draft.graph_number"
+        if number in numeric
+        else "queries.draft.graph_text"
+        if number in texts
+        else "queries.draft.graph_term"
+        for number in words
+    }
     parts = [
         f"name = {quote(name)}",
         say("queries.draft.graph_head").rstrip(),
@@ -67,7 +76,7 @@ def draft_graph_policy(store: GraphStore, *, name: str = "my-data", path: str | 
     for star, members in _stars(store, frozenset(words)).items():
         listed = ", ".join(quote(words[each]) for each in sorted(members, key=lambda n: words[n]))
         parts.append(f"[graph.classes.{toml_key(star)}]\npredicates = [{listed}]")
-    parts += [_predicate(word, is_number=number in numeric) for number, word in words.items()]
+    parts += [_predicate(word, examples[number]) for number, word in words.items()]
     return "\n\n".join(parts) + "\n"
 
 
@@ -81,10 +90,9 @@ def _head(store: GraphStore, path: str | None) -> str:
     return "\n".join(lines)
 
 
-def _predicate(word: str, *, is_number: bool) -> str:
-    key = "queries.draft.graph_number" if is_number else "queries.draft.graph_term"
+def _predicate(word: str, example: str) -> str:
     lines = [f"[graph.predicates.{quote(word)}]", say("queries.draft.graph_predicate").rstrip()]
-    return "\n".join([*lines, say(key).rstrip()])
+    return "\n".join([*lines, say(example).rstrip()])
 
 
 def _prefixes(addresses: Iterable[str], declared: Mapping[str, str]) -> dict[str, str]:
