@@ -9,7 +9,7 @@ from __future__ import annotations
 from celosia.assess.labels import label
 from celosia.assess.utility import Aggregates, Learning, UtilityReport
 from celosia.core import figures, report
-from celosia.core.messages import Message, say
+from celosia.core.messages import Message, say, say_of
 
 PRIVATE = Message("assess.report.private_utility")
 
@@ -27,12 +27,7 @@ def document(found: UtilityReport) -> report.Document:
         blocks += _learning(found.learning)
     return report.Document(
         say("assess.report.utility_title"),
-        say(
-            "assess.report.utility_subtitle",
-            rows_after=found.rows_after,
-            rows_before=found.rows_before,
-            suppressed=found.suppressed,
-        ),
+        say_of("assess.report.utility_subtitle", found),
         tuple(blocks),
     )
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from celosia.assess.alignment import AlignedTables
 from celosia.assess.labels import label
-from celosia.core.messages import Message, say
+from celosia.core.messages import Message, say_of
 from celosia.core.progress import Progress, Step, silent
 
 Matrix = NDArray[np.float64]
@@ -280,12 +280,8 @@ class Linkage:
         }
 
     def __str__(self) -> str:
-        return say(
-            "assess.line.linkage",
-            measure=label(self.measure),
-            share=self.share,
-            records=self.chances.size,
-            certain=self.certain,
+        return say_of(
+            "assess.line.linkage", self, measure=label(self.measure), records=self.chances.size
         )
 
     def __repr__(self) -> str:

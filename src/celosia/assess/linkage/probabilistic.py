@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from celosia.assess.alignment import AlignedTables
 from celosia.core.errors import InputError
-from celosia.core.messages import Message, say
+from celosia.core.messages import Message, say_of
 from celosia.core.methods import PlainValues
 from celosia.core.numbers import real
 from celosia.core.progress import Progress, Step, silent
@@ -187,13 +187,7 @@ class ProbabilisticLinkage:
         }
 
     def __str__(self) -> str:
-        return say(
-            "assess.line.probabilistic",
-            share=self.share,
-            records=self.chances.size,
-            precision=self.precision,
-            linked=self.linked,
-        )
+        return say_of("assess.line.probabilistic", self, records=self.chances.size)
 
     def __repr__(self) -> str:
         return f"ProbabilisticLinkage(records={self.chances.size}, share={self.share:.4f})"

@@ -10,7 +10,7 @@ from celosia.cli import console, options
 from celosia.cli.frame import AnswerOutputs, JsonOutputs
 from celosia.cli.log.input_options import LogInput
 from celosia.cli.payment import Payment
-from celosia.core.messages import say
+from celosia.core.messages import say, say_of
 
 if TYPE_CHECKING:
     from celosia.logs.private import PlanRow
@@ -171,7 +171,7 @@ def plan(
     outputs.show(
         lambda: [asdict(row) for row in rows],
         lambda: _show_plan(rows),
-        say("cli.log.plan_best", method=best.method, per_person=best.per_person, keys=best.keys),
+        say_of("cli.log.plan_best", best),
     )
 
 

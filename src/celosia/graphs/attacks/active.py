@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
-from celosia.core.messages import Message, say, sentence
+from celosia.core.messages import Message, say, say_of, sentence
 from celosia.core.methods import parameter
 from celosia.core.numbers import whole
 from celosia.core.progress import Progress, Step, silent
@@ -123,14 +123,7 @@ class ActiveAttack:
         ]
 
     def __str__(self) -> str:
-        return say(
-            "graphs.attack.active",
-            accounts=self.accounts,
-            release=self.release,
-            recovered=self.recovered,
-            runs=self.runs,
-            share_exposed=self.share_exposed,
-        )
+        return say_of("graphs.attack.active", self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
-from celosia.core.messages import Message, say
+from celosia.core.messages import Message, say_of
 from celosia.core.numbers import whole
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
@@ -46,12 +46,7 @@ class ExpectedStatistics:
         }
 
     def __str__(self) -> str:
-        return say(
-            "graphs.graph.expected",
-            edges=self.edges,
-            mean_degree=self.mean_degree,
-            degree_variance=self.degree_variance,
-        )
+        return say_of("graphs.graph.expected", self)
 
 
 def expected_statistics(graph: UncertainGraph) -> ExpectedStatistics:
@@ -99,7 +94,7 @@ class SampledMean:
         return {"mean": self.mean, "standard error": self.error, "worlds": self.worlds}
 
     def __str__(self) -> str:
-        return say("graphs.graph.estimate", mean=self.mean, error=self.error, worlds=self.worlds)
+        return say_of("graphs.graph.estimate", self)
 
 
 def sampled_statistics(

@@ -75,10 +75,4 @@ class LogAttack(PlainValues):
         ]
 
     def __str__(self) -> str:
-        return Message(
-            "logs.attack.line",
-            name=self.name,
-            exposed=self.exposed,
-            targets=self.targets,
-            share=self.share_exposed,
-        ).render()
+        return Message.of("logs.attack.line", self, share=self.share_exposed).render()

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from celosia.core.errors import InputError
-from celosia.core.messages import Message, say
+from celosia.core.messages import Message, say_of
 from celosia.core.methods import PlainValues
 from celosia.core.progress import Progress, Step, silent
 from celosia.tables.metrics import Loss, Measure, Metric
@@ -75,11 +75,10 @@ class Exploration:
 
     def __str__(self) -> str:
         cut = self.tried < self.nodes
-        return say(
+        return say_of(
             "tables.report.exploration_cut" if cut else "tables.report.exploration",
+            self,
             solutions=len(self.solutions),
-            nodes=self.nodes,
-            tried=self.tried,
             front=len(self.front),
         )
 

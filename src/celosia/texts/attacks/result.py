@@ -77,9 +77,7 @@ class TextAttack:
         return [Heading(str(self.name)), Paragraph(str(self.knows)), Facts(items)]
 
     def __str__(self) -> str:
-        return str(
-            Message("texts.attack.line", name=self.name, share=self.share, targets=self.targets)
-        )
+        return str(Message.of("texts.attack.line", self))
 
 
 def _shown(value: Any) -> str:

@@ -81,15 +81,4 @@ class TraceAttack(PlainValues):
 
     def __str__(self) -> str:
         low, high = self.interval
-        return str(
-            Message(
-                "traces.attack.line",
-                name=self.name,
-                found=self.found,
-                targets=self.targets,
-                share=self.share,
-                low=low,
-                high=high,
-                chance=self.chance,
-            )
-        )
+        return str(Message.of("traces.attack.line", self, low=low, high=high))
