@@ -14,7 +14,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from celosia.core.errors import EngineError
-from celosia.core.work_folders import WorkFolder
+from celosia.core.resources import WorkFolder
 from celosia.engines.sql import duckdb_settings
 from celosia.frames import as_frame
 

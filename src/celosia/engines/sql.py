@@ -11,7 +11,7 @@ from threading import Event, Timer
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from celosia.core.errors import EngineError
-from celosia.core.work_folders import WorkFolder
+from celosia.core.resources import WorkFolder
 
 if TYPE_CHECKING:
     import duckdb

@@ -14,7 +14,7 @@ from celosia.core.errors import EngineError, InputError
 from celosia.core.messages import Message
 from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Source, System
-from celosia.core.work_folders import WorkFolder
+from celosia.core.resources import WorkFolder
 from celosia.mechanisms.parameters import check_confidence
 from celosia.queries import sessions
 from celosia.queries.catalogue import check_comparisons, read_columns

@@ -17,7 +17,7 @@ from sqlglot import exp
 
 from celosia.core.messages import Message
 from celosia.core.progress import Progress, silent
-from celosia.core.work_folders import WorkFolder
+from celosia.core.resources import WorkFolder
 from celosia.datasets.watdiv import QUERIES, Query, policy, watdiv
 from celosia.lab.sparql.original_analysis import compat_sensitivity, list_frequencies, patterns
 from celosia.queries.algebra import Question

@@ -1,6 +1,6 @@
-"""Temporary folders for private data: removed at the end, and at the next start after a crash.
+"""What a process holds and lets go of: temporary folders for private data.
 
-A process that is killed (SIGKILL, a power cut) cannot remove its folder. So each folder holds a
+A folder is removed at the end, and at the next start after a crash. A process that is killed (SIGKILL, a power cut) cannot remove its folder. So each folder holds a
 file that its process keeps locked; the system drops the lock when the process ends in any way.
 The next process removes the folders of the same user whose lock is free. Folders that are
 symbolic links, that belong to others or that others may enter are never touched.
