@@ -93,6 +93,8 @@ def sentences(call: ast.Call) -> Iterator[Key]:
         one, many = (literal(each) for each in call.args[:2])
         if one and many:
             yield one, many
+    if name == "Words" and isinstance(call.args[0], ast.Dict):
+        yield from map(literal, call.args[0].values)
     for place in SENTENCES.get(name, ()):
         if place < len(call.args) and (text := literal(call.args[place])):
             yield text

@@ -56,7 +56,7 @@ def _named(workbench: Workbench) -> None:
     is_sets = workbench.state["kind"] == "sets"
     choices = [of for of in model.KEYS if not (is_sets and "clicks" in of)]
     ui.select(
-        {of: model.key_name(of) for of in choices},
+        {of: model.KEY_NAMES[of] for of in choices},
         value=workbench.state["of"],
         label=_("What is named"),
         on_change=lambda event: workbench.save(of=event.value),

@@ -150,7 +150,7 @@ def _columns(workbench: LogWorkbench) -> None:
         [
             [
                 each["name"],
-                ", ".join(map(model.role_name, each["roles"] or [""])),
+                ", ".join(model.ROLE_NAMES[role] for role in each["roles"] or [""]),
                 each["shape"],
                 model.treatment(each["roles"], state["fields"]),
             ]
