@@ -118,6 +118,14 @@ class NoisyAnswer(Release):
         )
 
 
+class AnswerOptions(TypedDict, total=False):
+    """What every private answer may be asked for with, see `ReleaseOptions`."""
+
+    confidence: float
+    budget: Budget | None
+    rng: Source | None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReleaseOptions:
     """What goes with a noisy answer: its name, its confidence, who pays, and where it is drawn.
