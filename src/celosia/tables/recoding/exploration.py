@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from itertools import product
 from math import gcd, inf
 from time import monotonic
-from typing import Any
 
 import numpy as np
 
@@ -41,8 +40,10 @@ class ExploredSolution(PlainValues):
 
 
 @dataclass(frozen=True, slots=True)
-class Exploration:
+class Exploration(PlainValues):
     """All solutions, the best first."""
+
+    derived = ("front",)
 
     columns: tuple[str, ...]
     nodes: int
@@ -62,16 +63,6 @@ class Exploration:
             if not front or solution.average_risk < front[-1].average_risk:
                 front.append(solution)
         return tuple(front)
-
-    def as_dict(self) -> dict[str, Any]:
-        return {
-            "columns": list(self.columns),
-            "nodes": self.nodes,
-            "tried": self.tried,
-            "rows": self.rows,
-            "solutions": [solution.as_dict() for solution in self.solutions],
-            "front": [solution.as_dict() for solution in self.front],
-        }
 
     def __str__(self) -> str:
         cut = self.tried < self.nodes
