@@ -232,6 +232,11 @@ def read(
         progress=progress,
     )
     progress(Step(Message("graphs.stage.sort"), 0, None))
+    return by_rules(parsed, rules)
+
+
+def by_rules(parsed: parsed_graph.ParsedGraph, rules: parsed_graph.Rules) -> ReadResult:
+    """The graph of parsed records, with a report of what the rules did."""
     content, counts = content_of(parsed, rules)
     return ReadResult(
         content=content,
