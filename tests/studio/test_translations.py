@@ -37,7 +37,7 @@ SENTENCES: dict[str, tuple[int, ...]] = {
     "page": (1,),
     "Stage": (0,),
     "run_button": (0, 1),
-    "nothing_yet": (0, 1),
+    "last_result": (0, 1),
     "same_elsewhere": (1,),
     "control": (1,),
     "settings": (1,),

@@ -192,9 +192,8 @@ def _task(workbench: LogWorkbench) -> Task[Any]:
 
 
 def _result(workbench: LogWorkbench) -> None:
-    result = workbench.work.load("result")
+    result = workbench.last_result("Nothing was published yet.", "Choose and publish")
     if result is None:
-        workbench.nothing_yet("Nothing was published yet.", "Choose and publish")
         return
     notice("What is shown here compares with the original: keep it to yourself.")
     for warning in result["warnings"]:
