@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, cast, get_args
+from typing import Any, Literal, Unpack, cast, get_args
 
 import numpy as np
 import polars as pl
@@ -340,14 +340,7 @@ _HERE = Path("the given graph")
 
 def as_graph(
     given: Any,
-    *,
-    loops: parsed_graph.LoopRule = "drop",
-    repeated: parsed_graph.RepeatedEdgeRule = "merge",
-    directed: parsed_graph.DirectionRule = "undirect",
-    weight: str | None = None,
-    time: str | None = None,
-    snapshots: int | None = None,
-    bipartite: bool = False,
+    **keywords: Unpack[parsed_graph.RuleKeywords],
 ) -> ReadResult:
     """A graph from another library's, with a report as that of `read`, which explains the rules.
 
@@ -362,15 +355,7 @@ an edge: 1
     Raises:
         InputError: CEL-G012 this is no graph that is known here; others as for `read`.
     """
-    rules = parsed_graph.Rules(
-        loops=loops,
-        repeated=repeated,
-        directed=directed,
-        weight=weight,
-        time=time,
-        snapshots=snapshots,
-        bipartite=bipartite,
-    )
+    rules = parsed_graph.Rules(**keywords)
     if isinstance(given, ReadResult):
         return given
     if isinstance(given, Network):
@@ -383,7 +368,7 @@ an edge: 1
     ):
         counts = _no_counts(given.size)
         return ReadResult(content=given, counts=counts, rules=rules)  # it is simple and sorted
-    parsed = _parse(given, arcs=directed in ("mutual", "keep"))
+    parsed = _parse(given, arcs=rules.directed in ("mutual", "keep"))
     content, counts = content_of(parsed, rules)
     return ReadResult(content=content, counts=counts, rules=rules, ignored=parsed.ignored)
 
