@@ -28,6 +28,7 @@ from celosia.collect.simulation.run import simulate as simulate_collection
 from celosia.collect.sweeps.options import SweepOptions
 from celosia.graphs.private import degree_histogram, edge_count, star_count
 from celosia.mechanisms import Quantile, Sum
+from celosia.mechanisms.noisy_answer import AnswerOptions
 from celosia.queries import QueryRequest
 from celosia.tables.magnitude import magnitude_table
 from celosia.tables.masking import mask as mask_table
@@ -54,7 +55,10 @@ IN_OTHER_FORM = {
 
 
 def names_of(function: Callable[..., Any]) -> set[str]:
-    return set(inspect.signature(function).parameters)
+    found = inspect.signature(function).parameters.values()
+    takes_options = any(each.kind is each.VAR_KEYWORD for each in found)
+    named = {each.name for each in found if each.kind is not each.VAR_KEYWORD}
+    return named | (set(AnswerOptions.__annotations__) if takes_options else set())
 
 
 def options_of(command: Callable[..., Any]) -> set[str]:

@@ -47,7 +47,7 @@ def test_an_interval_holds_the_released_number(epsilon: float, neighbours: Neigh
         for seed in range(30):
             found = release(mechanism, rows, rng=Seeded(seed))
             assert found.interval is not None
-            table = found.frame()
+            table = found.to_polars()
             inside = (table["lower"] <= table["value"]) & (table["value"] <= table["upper"])
             assert inside.all(), f"{mechanism}, seed {seed}"
 
@@ -57,7 +57,7 @@ def test_no_interval_of_a_count_is_wholly_below_zero(mechanism: Any) -> None:
     bins = {"edges": [0, 500]} if mechanism is Histogram else {}
     for seed in range(30):
         found = release(mechanism(epsilon=1e-4, **bins), VALUES, confidence=0.5, rng=Seeded(seed))
-        assert found.frame()["upper"].min() >= 0  # type: ignore[operator]
+        assert found.to_polars()["upper"].min() >= 0  # type: ignore[operator]
 
 
 def test_a_count_below_zero_says_so() -> None:

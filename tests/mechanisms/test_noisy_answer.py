@@ -196,7 +196,7 @@ def test_keys_of_any_kind_survive(value: Any, low: Any, high: Any, tmp_path: Pat
             if (isinstance(value, dict))
             else True
         )
-    frame = told.frame()
+    frame = told.to_polars()
     assert frame.height == (len(value) if isinstance(value, (dict, list)) else 1)
     assert frame.columns == [
         *(["key"] if isinstance(value, dict) else []),
@@ -215,7 +215,7 @@ def test_bins_and_quantiles_are_answered_by_name() -> None:
     assert list(bins.interval[0]) == list(bins.value)
     quartiles = release(Quantiles(epsilon=9, lower=0, upper=100), AGES, rng=Seeded(1))
     assert list(quartiles.value) == [0.25, 0.5, 0.75]
-    assert quartiles.frame().columns == ["key", "value"]
+    assert quartiles.to_polars().columns == ["key", "value"]
 
 
 def test_replies_are_told_by_their_places() -> None:
@@ -224,7 +224,7 @@ def test_replies_are_told_by_their_places() -> None:
     assert "above at 3 (of 3 asked)" in str(told)
     numbers = release(SparseVector(9, threshold=500, numeric=0.5), [1, 900], rng=Seeded(1))
     assert isinstance(numbers.value[1], float)
-    assert numbers.frame()["value"].dtype == pl.String
+    assert numbers.to_polars()["value"].dtype == pl.String
 
 
 def test_a_bound_at_infinity_is_no_bound() -> None:

@@ -37,7 +37,7 @@ SENTENCES: dict[str, tuple[int, ...]] = {
     "page": (1,),
     "Stage": (0,),
     "run_button": (0, 1),
-    "nothing_yet": (0, 1),
+    "last_result": (0, 1),
     "same_elsewhere": (1,),
     "control": (1,),
     "settings": (1,),
@@ -93,6 +93,8 @@ def sentences(call: ast.Call) -> Iterator[Key]:
         one, many = (literal(each) for each in call.args[:2])
         if one and many:
             yield one, many
+    if name == "Words" and isinstance(call.args[0], ast.Dict):
+        yield from map(literal, call.args[0].values)
     for place in SENTENCES.get(name, ()):
         if place < len(call.args) and (text := literal(call.args[place])):
             yield text

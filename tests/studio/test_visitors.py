@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from celosia.core.errors import InputError
-from celosia.core.work_folders import KeptFolder
+from celosia.core.resources import KeptFolder
 from celosia.studio.runtime import Studio
 from celosia.studio.settings import Settings
 from celosia.studio.visitors import MOST_VISITORS, MOST_WORKS, Visitors, Work

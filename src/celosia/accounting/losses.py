@@ -181,15 +181,8 @@ def randomised_response_renyi(epsilon: float, order: float) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class PureLoss(CurveLoss):
-    """Epsilon-DP, of whatever mechanism: no worse than randomised response.
-
-    Reference: Kairouz, Oh & Viswanath 2015, Thm 3.3 (the dominating pair).
-
-    >>> loss = PureLoss(Fraction(1, 2))
-    >>> print(loss, loss.pure, loss.rho)
-    0.5-DP 0.5 0.125
-    """
+class _EpsilonLoss(CurveLoss):
+    """A loss that is bounded by an exact epsilon."""
 
     value: Fraction
 
@@ -199,6 +192,18 @@ class PureLoss(CurveLoss):
     @property
     def pure(self) -> float:
         return round_up(self.value)
+
+
+@dataclass(frozen=True, slots=True)
+class PureLoss(_EpsilonLoss):
+    """Epsilon-DP, of whatever mechanism: no worse than randomised response.
+
+    Reference: Kairouz, Oh & Viswanath 2015, Thm 3.3 (the dominating pair).
+
+    >>> loss = PureLoss(Fraction(1, 2))
+    >>> print(loss, loss.pure, loss.rho)
+    0.5-DP 0.5 0.125
+    """
 
     def renyi(self, order: float) -> float:
         """That of randomised response."""
@@ -286,7 +291,7 @@ class ApproximateLoss(CurveLoss):
 
 
 @dataclass(frozen=True, slots=True)
-class BoundedRangeLoss(CurveLoss):
+class BoundedRangeLoss(_EpsilonLoss):
     """The exponential mechanism: epsilon-DP with losses in an interval of length epsilon.
 
     A pair of neighbours with losses in [t - epsilon, t] is no worse than a binary pair with just
@@ -300,15 +305,6 @@ class BoundedRangeLoss(CurveLoss):
     >>> BoundedRangeLoss(Fraction(1)).rho
     0.125
     """
-
-    value: Fraction
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "value", check_cost(self.value))
-
-    @property
-    def pure(self) -> float:
-        return round_up(self.value)
 
     @property
     def rho(self) -> float:

@@ -12,7 +12,7 @@ from celosia.accounting.amounts import delta_amount, epsilon_amount, raised, rou
 from celosia.accounting.filters import DELTA, EPSILON, RHO, EpsilonOrRhoFilter, advanced_limit
 from celosia.accounting.losses import Loss
 from celosia.core.errors import BudgetExceeded
-from celosia.core.messages import say
+from celosia.core.messages import say_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +32,7 @@ class Reading:
         }
 
     def __str__(self) -> str:
-        return say(
-            "accounting.odometer.reading",
-            epsilon=self.epsilon,
-            delta=self.delta,
-            charges=self.charges,
-        )
+        return say_of("accounting.odometer.reading", self)
 
 
 class Odometer:

@@ -13,7 +13,7 @@ from celosia.assess.linkage import AttributeDisclosure, Linkage, Membership, Pro
 from celosia.assess.risk_utility import RiskUtilityMap
 from celosia.assess.utility.numeric import Moments, NumericUtility
 from celosia.core import figures, report
-from celosia.core.messages import Message, say
+from celosia.core.messages import Message, say, say_of
 
 PRIVATE = Message("assess.report.private_account")
 _PROMISES_NOTHING = Message("assess.report.no_guarantee")
@@ -23,12 +23,7 @@ def masked_document(account: MaskedAccount) -> report.Document:
     """The whole report of a masked table."""
     return report.Document(
         say("assess.report.masked_title"),
-        say(
-            "assess.report.masked_subtitle",
-            records=account.records,
-            originals=account.originals,
-            columns=account.columns,
-        ),
+        say_of("assess.report.masked_subtitle", account),
         [report.Notice(str(PRIVATE), tone="warning"), *masked_blocks(account)],
     )
 

@@ -28,7 +28,7 @@ from celosia.assess.linkage import (
 from celosia.assess.linkage.probabilistic import MOST_COLUMNS
 from celosia.assess.utility.numeric import NumericUtility, Regression, numeric_utility
 from celosia.core.errors import InputError
-from celosia.core.messages import say
+from celosia.core.messages import say, say_of
 from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Source
 from celosia.frames import TableLike, as_frame
@@ -82,7 +82,7 @@ class MaskedAccount:
         }
 
     def __str__(self) -> str:
-        return say("assess.line.masked", risk=self.risk, records=self.records, utility=self.utility)
+        return say_of("assess.line.masked", self)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from celosia.assess.labels import label
 from celosia.assess.utility import Aggregates, Learning, UtilityReport
 from celosia.core import figures, report
-from celosia.core.messages import Message, say
+from celosia.core.messages import Message, say, say_of
 
 PRIVATE = Message("assess.report.private_utility")
 
@@ -27,12 +27,7 @@ def document(found: UtilityReport) -> report.Document:
         blocks += _learning(found.learning)
     return report.Document(
         say("assess.report.utility_title"),
-        say(
-            "assess.report.utility_subtitle",
-            rows_after=found.rows_after,
-            rows_before=found.rows_before,
-            suppressed=found.suppressed,
-        ),
+        say_of("assess.report.utility_subtitle", found),
         tuple(blocks),
     )
 
@@ -115,52 +110,44 @@ def _distributions(found: UtilityReport) -> list[report.Block]:
 
 def _associations(found: UtilityReport) -> list[report.Block]:
     pairs = sorted(found.associations.pairs, key=lambda pair: -pair.change)
-    if not pairs:
-        return []
-    return [
-        report.Heading(say("assess.report.together")),
-        report.Table(
+    return report.table_section(
+        say("assess.report.together"),
+        [
+            say("assess.report.columns"),
+            say("assess.report.measure"),
+            say("assess.report.original"),
+            say("assess.report.released"),
+            say("assess.report.change"),
+        ],
+        [
             [
-                say("assess.report.columns"),
-                say("assess.report.measure"),
-                say("assess.report.original"),
-                say("assess.report.released"),
-                say("assess.report.change"),
-            ],
-            [
-                [
-                    f"{pair.first}, {pair.second}",
-                    str(label(pair.measure)),
-                    f"{pair.before:.3f}",
-                    f"{pair.after:.3f}",
-                    f"{pair.change:.3f}",
-                ]
-                for pair in pairs
-            ],
-            say("assess.report.association_pairs"),
-        ),
-    ]
+                f"{pair.first}, {pair.second}",
+                str(label(pair.measure)),
+                f"{pair.before:.3f}",
+                f"{pair.after:.3f}",
+                f"{pair.change:.3f}",
+            ]
+            for pair in pairs
+        ],
+        say("assess.report.association_pairs"),
+    )
 
 
 def _aggregates(found: UtilityReport) -> list[report.Block]:
-    if not found.aggregates:
-        return []
-    return [
-        report.Heading(say("assess.report.means")),
-        report.Table(
-            [
-                say("assess.report.column"),
-                say("assess.report.original"),
-                say("assess.report.released"),
-                say("assess.report.released_lower"),
-            ],
-            [
-                [each.column, mean(each.before), mean(each.after), mean(each.after, lower=True)]
-                for each in found.aggregates
-            ],
-            say("assess.report.means_note"),
-        ),
-    ]
+    return report.table_section(
+        say("assess.report.means"),
+        [
+            say("assess.report.column"),
+            say("assess.report.original"),
+            say("assess.report.released"),
+            say("assess.report.released_lower"),
+        ],
+        [
+            [each.column, mean(each.before), mean(each.after), mean(each.after, lower=True)]
+            for each in found.aggregates
+        ],
+        say("assess.report.means_note"),
+    )
 
 
 def mean(found: Aggregates, *, lower: bool = False) -> str:

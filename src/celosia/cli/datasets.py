@@ -12,7 +12,7 @@ import typer
 from celosia.cli import console
 from celosia.cli.frame import FileOutputs, JsonOutputs, check_outputs
 from celosia.core.errors import InputError
-from celosia.core.messages import Message, say
+from celosia.core.messages import Message, say, say_of
 
 if TYPE_CHECKING:
     from celosia.datasets import Dataset
@@ -73,12 +73,7 @@ def _show_catalogue(known: Iterable[Dataset]) -> None:
         console.show(entry.name, strong=True)
         console.show(f"    {entry.title}")
         console.show(
-            say(
-                "cli.datasets.rows_columns",
-                rows=entry.rows,
-                number_of_columns=len(entry.columns),
-                source=entry.source,
-            )
+            say_of("cli.datasets.rows_columns", entry, number_of_columns=len(entry.columns))
         )
         console.show(say("cli.datasets.python", load=entry.load))
     console.note(say("cli.datasets.write_one_file_celosia"))

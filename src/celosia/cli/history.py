@@ -10,7 +10,7 @@ import typer
 from celosia.cli import console
 from celosia.cli.frame import JsonOutputs
 from celosia.core.errors import PrivacyError
-from celosia.core.messages import say
+from celosia.core.messages import say, say_of
 
 if TYPE_CHECKING:
     from celosia.tables.history import Entry, HistoryCheck
@@ -93,12 +93,4 @@ def verify(history: History, outputs: JsonOutputs) -> None:
 
 
 def _show_check(found: HistoryCheck) -> None:
-    console.show(
-        say(
-            "cli.history.verified",
-            releases=found.releases,
-            records=found.records,
-            smallest=found.smallest,
-            accepted=found.accepted,
-        )
-    )
+    console.show(say_of("cli.history.verified", found))

@@ -13,7 +13,7 @@ import typer
 from celosia.cli import console, options
 from celosia.cli.frame import FileOutputs, JsonOutputs, PrivateReportOutputs, write_text
 from celosia.core.errors import InputError
-from celosia.core.messages import Message, say
+from celosia.core.messages import Message, say, say_of
 
 if TYPE_CHECKING:
     from celosia.queries.declaration_checks import OwnerCounts
@@ -200,13 +200,7 @@ def _show_policy(declared: Policy) -> None:
             format_amount=format_amount(declared.least_epsilon),
         )
     )
-    console.show(
-        say(
-            "cli.policy.one_analyst_one_day",
-            questions_per_day=declared.questions_per_day,
-            exceeded_per_day=declared.exceeded_per_day,
-        )
-    )
+    console.show(say_of("cli.policy.one_analyst_one_day", declared))
     seconds = declared.deadline
     chosen = Message("cli.policy.by_sizes") if seconds is None else f"{float(seconds):g} s"
     console.show(say("cli.policy.time_every_answer", chosen=chosen))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 from celosia.cli import console, options
 from celosia.cli.frame import EngineOutputs
 from celosia.core.errors import InputError
-from celosia.core.messages import Message, say
+from celosia.core.messages import Message, say, say_of
 
 if TYPE_CHECKING:
     from celosia.frames import ReadKeywords
@@ -230,30 +230,14 @@ def show_release(release: PublishedTable, schema: Schema | None = None) -> None:
     )
     _show_raw(release)
     _show_intervals(release)
-    console.show(
-        say(
-            "cli.release_summary.method_metric",
-            method=solution.method,
-            metric=solution.metric,
-            score=solution.score,
-        )
-    )
+    console.show(say_of("cli.release_summary.method_metric", solution))
     chosen = release.provenance.parameters.get("levels") is not None
     console.show(
         say("cli.release_summary.search", describe_search=describe_search(solution, chosen=chosen))
     )
     if solution.joint is not None:
         joint = solution.joint
-        console.show(
-            say(
-                "cli.release_summary.joint",
-                earlier=joint.earlier,
-                smallest=joint.smallest,
-                below=joint.below,
-                required=joint.required,
-                risk=joint.average_risk,
-            )
-        )
+        console.show(say_of("cli.release_summary.joint", joint, risk=joint.average_risk))
     _show_timings(release)
     if schema is not None:
         _advise(release, schema)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from celosia.cli import console, options
 from celosia.cli.frame import JsonOutputs
 from celosia.core.errors import InputError
-from celosia.core.messages import say
+from celosia.core.messages import say, say_of
 
 if TYPE_CHECKING:
     from celosia.tables.recoding.classic import SearchTrace
@@ -74,12 +74,7 @@ def teach(
 def _show(trace: SearchTrace, node: Sequence[int], least: float, *, show_all: bool) -> None:
     shown = trace.visits if show_all else trace.visits[:SHOWN]
     console.show_table(
-        say(
-            "cli.teach.nodes_looked_at",
-            algorithm=trace.algorithm,
-            checked=trace.checked,
-            nodes=trace.nodes,
-        ),
+        say_of("cli.teach.nodes_looked_at", trace),
         console.columns("step", "columns", "levels", "suppressed:,", "decision"),
         [
             [

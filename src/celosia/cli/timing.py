@@ -11,7 +11,7 @@ import typer
 from celosia.cli import console
 from celosia.cli.frame import JsonOutputs
 from celosia.core.errors import PrivacyError
-from celosia.core.messages import say
+from celosia.core.messages import say, say_of
 from celosia.core.progress import Progress, Step
 
 if TYPE_CHECKING:
@@ -46,15 +46,7 @@ class TimeLeft:
         if step.total and step.done and now - self._told >= EVERY:
             self._told = now
             left = (now - self._begun) / step.done * (step.total - step.done) / 60
-            self._tell(
-                say(
-                    "cli.timing.left",
-                    stage=step.stage,
-                    done=step.done,
-                    total=step.total,
-                    minutes=left,
-                )
-            )
+            self._tell(say_of("cli.timing.left", step, minutes=left))
 
 
 def timing(
@@ -110,12 +102,7 @@ def timing(
     def lines() -> None:
         _show_findings(found.findings)
         console.show(
-            say(
-                "cli.timing.answers_late_refused_questions",
-                late=found.late,
-                answers=found.answers,
-                min=min(runs, REFUSED_RUNS),
-            )
+            say_of("cli.timing.answers_late_refused_questions", found, min=min(runs, REFUSED_RUNS))
         )
 
     if not found.holds:

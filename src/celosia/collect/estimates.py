@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.core.messages import say
+from celosia.core.messages import say_of
 from celosia.core.methods import Parameter, checked
 from celosia.mechanisms.parameters import check_confidence
 
@@ -146,12 +146,7 @@ class Estimates:
         }
 
     def __str__(self) -> str:
-        return say(
-            "collect.summary.estimates",
-            candidates=len(self.candidates),
-            users=self.users,
-            protocol=self.protocol,
-        )
+        return say_of("collect.summary.estimates", self, candidates=len(self.candidates))
 
 
 def _finite(numbers: NDArray[np.float64]) -> list[float | None]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from secrets import token_hex
+from typing import Any
 
 from celosia.core.errors import InputError
 
@@ -19,6 +21,25 @@ def check_writable(path: Path, *, overwrite: bool) -> None:
         raise InputError("CEL-I004", path=str(path))
     if not path.parent.is_dir():
         raise InputError("CEL-I005.folder", folder=path.parent, path=str(path))
+
+
+def read_toml(source: Path, unreadable: str, not_toml: str) -> dict[str, Any]:
+    """What a TOML file has.
+
+    Args:
+        source: the file.
+        unreadable: the error if it cannot be read; its fields are `source` and `strerror`.
+        not_toml: the error if it is no TOML; its fields are `source` and `error`.
+
+    Raises:
+        InputError: one of the two.
+    """
+    try:
+        return tomllib.loads(source.read_text("utf-8-sig"))  # Windows adds a mark
+    except OSError as error:
+        raise InputError(unreadable, source=source, strerror=error.strerror) from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(not_toml, source=source, error=error) from error
 
 
 @contextmanager

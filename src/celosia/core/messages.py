@@ -82,6 +82,16 @@ class Message(str):
         self.fields = fields
         return self
 
+    @classmethod
+    def of(cls, key: str, value: object, /, **others: object) -> Self:
+        """What is to be said of a value: its attributes are the fields that are not given.
+
+        >>> from pathlib import PurePath
+        >>> Message.of("words.did_you_mean", PurePath("survey/age"))
+        " (did you mean 'age'?)"
+        """
+        return cls(key, **_attributes(key, value, others))
+
     def render(self, into: Language | None = None) -> str:
         """The text in a language, the current one where none is named."""
         return _text(self.key, self.fields, into or current())
@@ -99,6 +109,24 @@ class Message(str):
 def say(key: str, /, **fields: object) -> str:
     """A message in the current language, where it is shown at once: in a report or a chart."""
     return _text(key, fields, current())
+
+
+def say_of(key: str, value: object, /, **others: object) -> str:
+    """The same as `Message.of` in the current language."""
+    return say(key, **_attributes(key, value, others))
+
+
+def _attributes(key: str, value: object, others: Mapping[str, object]) -> dict[str, object]:
+    return {
+        name: others[name] if name in others else getattr(value, name) for name in _field_names(key)
+    }
+
+
+@cache
+def _field_names(key: str) -> tuple[str, ...]:
+    """The fields of a template, which has the same in every language."""
+    parsed = string.Formatter().parse(template(key, "en"))
+    return tuple({name.partition("|")[0]: None for _, name, _, _ in parsed if name})
 
 
 @contextmanager

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from celosia.core.errors import PrivacyError
 from celosia.core.messages import NO_NAMES, fact_name, number, say, sentence
 from celosia.core.release import Guarantee, Provenance, certificate_path, read_certificate
-from celosia.core.report import Block, Details, Facts, Heading, Paragraph
+from celosia.core.report import Block, Details, Facts, Heading, Paragraph, Table
 
 
 def promise_blocks(guarantee: Guarantee) -> list[Block]:
@@ -35,6 +35,36 @@ def facts_block(
     """
     items = [(fact_name(name, names), plain(value, names)) for name, value in facts.items()]
     return [Details(title, [Facts(items)])] if items else []
+
+
+class ExposingAttack(Protocol):
+    """An attack as a report shows it."""
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+
+    @property
+    def share_exposed(self) -> float:
+        """The share of the targets that it finds."""
+
+    def blocks(self) -> list[Block]:
+        """The attack as parts of a report."""
+
+
+def before_and_after(
+    before: Sequence[ExposingAttack],
+    after: Sequence[ExposingAttack],
+    header: Sequence[str],
+    caption: str,
+) -> list[Block]:
+    """What each attack finds in the original and in the release, and then each by itself."""
+    rows = [
+        [str(now.name), f"{then.share_exposed:.2%}", f"{now.share_exposed:.2%}"]
+        for then, now in zip(before, after, strict=True)
+    ]
+    each = [block for attack in after for block in attack.blocks()]
+    return [Table(header, rows, caption, numeric=(1, 2)), *each]
 
 
 def made_blocks(provenance: Provenance) -> list[Block]:

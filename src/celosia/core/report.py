@@ -235,6 +235,17 @@ class Table:
         return first + "".join(f"<td{look}>{cell}</td>" for cell, look in cells[1:])
 
 
+def table_section(
+    title: str,
+    header: Sequence[str],
+    rows: Sequence[Sequence[str | int]],
+    caption: str = "",
+    numeric: Sequence[int] | None = None,
+) -> list[Block]:
+    """A heading with its table; nothing where there are no rows."""
+    return [Heading(title), Table(header, rows, caption, numeric)] if rows else []
+
+
 @dataclass(frozen=True, slots=True)
 class Figure:
     """A drawing with its caption, and its content in words for readers who cannot see it."""

@@ -7,14 +7,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from celosia.core.errors import EngineError
-from celosia.core.work_folders import WorkFolder
+from celosia.core.resources import Closeable, WorkFolder
 from celosia.engines.sql import duckdb_settings
 from celosia.frames import as_frame
 
@@ -37,7 +37,7 @@ SizeCounts = tuple[NDArray[np.int64], NDArray[np.int64]]
 """Numbers of rows or units, and for each how many combinations of values so many share."""
 
 
-class DuckDB:
+class DuckDB(Closeable):
     """A private in-memory DuckDB; a context manager that closes it.
 
     >>> with DuckDB() as engine:
@@ -54,10 +54,8 @@ class DuckDB:
             config=duckdb_settings(self._overflow)
         )
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
+        """Let go of what it holds."""
         self._connection.close()
         self._overflow.cleanup()
 

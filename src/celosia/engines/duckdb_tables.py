@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from celosia.core.errors import EngineError
 from celosia.core.files import check_writable
-from celosia.core.work_folders import WorkFolder
+from celosia.core.resources import WorkFolder
 from celosia.engines.drafts import DraftFolder
 from celosia.engines.duckdb import Groups, SizeCounts, size_counts, sizes_query
 from celosia.engines.duckdb_keys import (

@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from decimal import Decimal
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from celosia.core.errors import EngineError
+from celosia.core.resources import Closeable
 from celosia.engines.sql import (
     FETCHED,
     Reader,
@@ -64,7 +65,7 @@ WATCHED = 5_000
 """Milliseconds that the server may take to tell its state."""
 
 
-class PostgresEngine:
+class PostgresEngine(Closeable):
     """A PostgreSQL server, asked through SQLAlchemy and psycopg.
 
     Every query runs in a transaction that is read-only and repeatable-read, with a statement
@@ -268,12 +269,6 @@ class PostgresEngine:
         with self._watching:
             self._dismiss()
         self._engine.dispose()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 def _quoted(name: str) -> str:

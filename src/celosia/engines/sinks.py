@@ -9,10 +9,11 @@ from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 from secrets import token_hex
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from celosia.core.resources import Closeable
 from celosia.engines.drafts import DraftFolder, FileDraft
 from celosia.engines.duckdb import SizeCounts, size_counts, sizes_query
 from celosia.engines.duckdb_relations import quoted
@@ -33,7 +34,7 @@ def write_parquet(tables: Iterator[pa.Table], folder: DraftFolder, target: Path)
     return FileDraft(folder, file, target, sink.rows, sink.columns)
 
 
-class ParquetSink:
+class ParquetSink(Closeable):
     """A Parquet file that grows table by table; what is text may come as places in a list."""
 
     def __init__(self, path: Path) -> None:
@@ -65,10 +66,8 @@ class ParquetSink:
         self._writer.write_table(table)
         self.rows += table.num_rows
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
+        """Let go of what it holds."""
         if self._writer is not None:
             self._writer.close()
 

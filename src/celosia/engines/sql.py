@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from threading import Event, Timer
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Protocol
 
 from celosia.core.errors import EngineError
-from celosia.core.work_folders import WorkFolder
+from celosia.core.resources import Closeable, WorkFolder
 
 if TYPE_CHECKING:
     import duckdb
@@ -182,7 +182,7 @@ class SqlEngine(Protocol):
         """Let go of the database."""
 
 
-class DuckDBEngine:
+class DuckDBEngine(Closeable):
     """DuckDB over its own file, or over CSV and Parquet files, or both; read only.
 
     After the tables are set up nothing outside of them can be reached, whatever a query says:
@@ -375,12 +375,6 @@ class DuckDBEngine:
             cursor.interrupt()
         self._connection.close()
         self._overflow.cleanup()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 def tables_of(query: exp.Expr) -> list[exp.Table]:

@@ -6,12 +6,12 @@ engine recodes and writes. No row of the table comes here but in the batches of 
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import wraps
 from pathlib import Path
-from typing import ClassVar, Literal, ParamSpec, Self, TypeVar
+from typing import ClassVar, Literal, ParamSpec, TypeVar
 
 import numpy as np
 import polars as pl
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from celosia.core.errors import CelosiaError, EngineError, InputError
 from celosia.core.randomness import Source
+from celosia.core.resources import Closeable
 from celosia.engines.duckdb import Groups, SizeCounts
 
 Place = str | Path
@@ -102,7 +103,7 @@ class Output:
     """Columns by which shuffled rows are sorted, where the place is a file."""
 
 
-class Draft(ABC):
+class Draft(Closeable):
     """A written table that is not visible yet: leaving the block without `commit` takes it away."""
 
     rows: int
@@ -126,14 +127,8 @@ class Draft(ABC):
     def close(self) -> None:
         """Take away what was not committed."""
 
-    def __enter__(self) -> Self:
-        return self
 
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-
-class TableEngine(ABC):
+class TableEngine(Closeable):
     """Where a table is grouped, recoded and written.
 
     All calls between `__enter__` and `__exit__` see one state of the source, or say that it has
@@ -223,12 +218,6 @@ class TableEngine(ABC):
     @abstractmethod
     def close(self) -> None:
         """Let go of the engine, and of what it holds for this work."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 def names_files(place: Place) -> bool:

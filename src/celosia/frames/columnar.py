@@ -18,7 +18,7 @@ import polars.selectors as cs
 
 from celosia.core.errors import InputError
 from celosia.core.messages import Message
-from celosia.core.work_folders import WorkFolder
+from celosia.core.resources import WorkFolder
 from celosia.frames.columns import (
     check_flat,
     check_names,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias, TypeVar, cast, runtime_checkable
+from typing import Any, Protocol, TypeAlias, TypeVar, Unpack, cast, runtime_checkable
 
 import numpy as np
 import polars as pl
@@ -39,6 +39,7 @@ from celosia.frames.csv import csv_chunks, read_csv
 from celosia.frames.formats import (
     ColumnType,
     Mark,
+    ReadKeywords,
     ReadOptions,
     SourceFormat,
     check_readable,
@@ -99,7 +100,17 @@ def read(
         InputError: CEL-F002 ... CEL-F030 and CEL-F060, with column and row (counted from 1 after
             the header).
     """
-    options = _options(delimiter, encoding, header, decimal, types, missing, columns, query, codes)
+    options = _options(
+        delimiter=delimiter,
+        encoding=encoding,
+        header=header,
+        decimal=decimal,
+        types=types,
+        missing=missing,
+        columns=columns,
+        query=query,
+        codes=codes,
+    )
     kind = _checked(path, format, options)
     file = Path(path)
     if kind == "csv" or kind == "tsv":  # noqa: PLR1714 - narrows the type
@@ -114,51 +125,38 @@ def read_chunks(
     path: str | Path,
     *,
     rows: int = 250_000,
-    format: SourceFormat | None = None,
-    delimiter: str | None = None,
-    encoding: str | None = None,
-    header: bool | None = None,
-    decimal: Mark | None = None,
-    types: Mapping[str, ColumnType] | None = None,
-    missing: Iterable[str] = ("",),
-    columns: Iterable[str] | None = None,
-    query: str | None = None,
-    codes: Iterable[str] = (),
+    **keywords: Unpack[ReadKeywords],
 ) -> Iterator[pl.DataFrame]:
     """The table in a file as frames of `rows` rows, in memory that does not grow with the file.
 
     The frames put together are what `read` gives, types included: a first pass over text settles
     them; statistical files are read twice, too. Workbooks, portable files of SPSS (.por) and
     databases are read whole. There is always at least one frame.
+
+    Args:
+        path: as for `read`.
+        rows: of a frame, at the most.
+        keywords: those of `read`.
     """
-    options = _options(delimiter, encoding, header, decimal, types, missing, columns, query, codes)
+    options = _options(**keywords)
     if (whole(rows) or 0) < 1:
         raise InputError("CEL-F021.rows", rows=rows)
-    kind = _checked(path, format, options)
+    kind = _checked(path, keywords.get("format"), options)
     return _chunks(path, kind, options, rows)
 
 
-def _options(  # noqa: PLR0917 - the keywords of `read`, in their order
-    delimiter: str | None,
-    encoding: str | None,
-    header: bool | None,
-    decimal: Mark | None,
-    types: Mapping[str, ColumnType] | None,
-    missing: Iterable[str],
-    columns: Iterable[str] | None,
-    query: str | None,
-    codes: Iterable[str],
-) -> ReadOptions:
+def _options(**keywords: Unpack[ReadKeywords]) -> ReadOptions:
+    columns = keywords.get("columns")
     return ReadOptions(
-        delimiter=delimiter,
-        encoding=encoding,
-        header=header,
-        decimal=decimal,
-        types=dict(types or {}),
-        missing=names_in(missing),
+        delimiter=keywords.get("delimiter"),
+        encoding=keywords.get("encoding"),
+        header=keywords.get("header"),
+        decimal=keywords.get("decimal"),
+        types=dict(keywords.get("types") or {}),
+        missing=names_in(keywords.get("missing", ("",))),
         columns=None if columns is None else names_in(columns),
-        query=query,
-        codes=names_in(codes),
+        query=keywords.get("query"),
+        codes=names_in(keywords.get("codes", ())),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from celosia.core._kernels import first_at_least
 from celosia.core.kernels import njit
 from celosia.graphs.arrays import Vertices, Whole
 
@@ -55,13 +56,7 @@ def common_neighbours(starts: Whole, neighbours: Vertices, pairs: Whole) -> Whol
         low, end = starts[great], starts[great + 1]
         for place in range(starts[small], starts[small + 1]):
             wanted = neighbours[place]
-            high = end
-            while low < high:
-                middle = (low + high) // 2
-                if neighbours[middle] < wanted:
-                    low = middle + 1
-                else:
-                    high = middle
+            low = first_at_least(neighbours, low, end, wanted)
             if low == end:
                 break
             found[each] += neighbours[low] == wanted

@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, cast, get_args
+from typing import Any, Literal, Unpack, cast, get_args
 
 import numpy as np
 import polars as pl
@@ -236,6 +236,11 @@ def read(
         progress=progress,
     )
     progress(Step(Message("graphs.stage.sort"), 0, None))
+    return by_rules(parsed, rules)
+
+
+def by_rules(parsed: parsed_graph.ParsedGraph, rules: parsed_graph.Rules) -> ReadResult:
+    """The graph of parsed records, with a report of what the rules did."""
     content, counts = content_of(parsed, rules)
     return ReadResult(
         content=content,
@@ -342,14 +347,7 @@ _HERE = Path("the given graph")
 
 def as_graph(
     given: Any,
-    *,
-    loops: parsed_graph.LoopRule = "drop",
-    repeated: parsed_graph.RepeatedEdgeRule = "merge",
-    directed: parsed_graph.DirectionRule = "undirect",
-    weight: str | None = None,
-    time: str | None = None,
-    snapshots: int | None = None,
-    bipartite: bool = False,
+    **keywords: Unpack[parsed_graph.RuleKeywords],
 ) -> ReadResult:
     """A graph from another library's, with a report as that of `read`, which explains the rules.
 
@@ -364,15 +362,7 @@ an edge: 1
     Raises:
         InputError: CEL-G012 this is no graph that is known here; others as for `read`.
     """
-    rules = parsed_graph.Rules(
-        loops=loops,
-        repeated=repeated,
-        directed=directed,
-        weight=weight,
-        time=time,
-        snapshots=snapshots,
-        bipartite=bipartite,
-    )
+    rules = parsed_graph.Rules(**keywords)
     if isinstance(given, ReadResult):
         return given
     if isinstance(given, Network):
@@ -385,7 +375,7 @@ an edge: 1
     ):
         counts = _no_counts(given.size)
         return ReadResult(content=given, counts=counts, rules=rules)  # it is simple and sorted
-    parsed = _parse(given, arcs=directed in ("mutual", "keep"))
+    parsed = _parse(given, arcs=rules.directed in ("mutual", "keep"))
     content, counts = content_of(parsed, rules)
     return ReadResult(content=content, counts=counts, rules=rules, ignored=parsed.ignored)
 

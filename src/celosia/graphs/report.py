@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from celosia.core import report
 from celosia.core.messages import Message, say, sentence
 from celosia.core.randomness import Seeded
-from celosia.core.release_report import made_blocks, plain, promise_blocks
+from celosia.core.release_report import before_and_after, made_blocks, plain, promise_blocks
 from celosia.graphs.drawing import draw_comparison
 
 if TYPE_CHECKING:
@@ -91,16 +91,12 @@ def left_out_values(left_out: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 def _left_out(left_out: Mapping[str, Any]) -> list[report.Block]:
     rows = [[str(words).capitalize(), what] for words, what in left_out_values(left_out)]
-    if not rows:
-        return []
-    return [
-        report.Heading(say("graphs.report.left_out")),
-        report.Table(
-            [say("graphs.report.what"), say("graphs.report.which")],
-            rows,
-            say("graphs.report.not_in_release"),
-        ),
-    ]
+    return report.table_section(
+        say("graphs.report.left_out"),
+        [say("graphs.report.what"), say("graphs.report.which")],
+        rows,
+        say("graphs.report.not_in_release"),
+    )
 
 
 def _drawing(account: GraphAccount) -> list[report.Block]:
@@ -123,23 +119,10 @@ def _risk(account: GraphAccount) -> list[report.Block]:
     if not account.attacks:
         return []
     words = "graphs.report.world_attacked" if account.world else "graphs.report.looked_for"
-    blocks: list[report.Block] = [
+    header = ("graphs.report.attack", "graphs.report.exposed_before", "graphs.report.exposed_after")
+    caption = say("graphs.report.certain")
+    return [
         report.Heading(say("graphs.report.found")),
         report.Paragraph(say(words)),
-        report.Table(
-            [
-                say("graphs.report.attack"),
-                say("graphs.report.exposed_before"),
-                say("graphs.report.exposed_after"),
-            ],
-            [
-                [str(after.name), f"{before.share_exposed:.2%}", f"{after.share_exposed:.2%}"]
-                for before, after in zip(account.before, account.attacks, strict=True)
-            ],
-            say("graphs.report.certain"),
-            numeric=(1, 2),
-        ),
+        *before_and_after(account.before, account.attacks, list(map(say, header)), caption),
     ]
-    for attack in account.attacks:
-        blocks += attack.blocks()
-    return blocks

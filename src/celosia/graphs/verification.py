@@ -80,7 +80,7 @@ class Candidates:
 
     def as_dict(self) -> dict[str, Any]:
         """The summary as plain values."""
-        return {"k": self.k, "unique": self.unique, "vertices by candidates": self.buckets}
+        return {"k": self.k, "unique": self.unique, "vertices_by_candidates": self.buckets}
 
     def __str__(self) -> str:
         return say("graphs.graph.candidates", k=self.k, unique=self.unique)

@@ -7,7 +7,7 @@ from typing import Literal
 
 import polars as pl
 
-from celosia.core.messages import Message, say
+from celosia.core.messages import Message, say, say_of
 from celosia.core.methods import PlainValues
 from celosia.lab.tolerance import EXACT, Cell, Tolerance
 
@@ -117,10 +117,9 @@ class Row(PlainValues):
     def __str__(self) -> str:
         if self.not_run or self.stated is None or self.computed is None:
             return say("lab.report.row_not_run", run=self.run, cell=self.cell, reason=self.not_run)
-        return say(
+        return say_of(
             "lab.report.row_matches" if self.matches else "lab.report.row_differs",
-            run=self.run,
-            cell=self.cell,
+            self,
             stated=cell_text(self.stated),
             whose=say("lab.report.published" if self.expected is None else "lab.report.expected"),
             computed=cell_text(self.computed),

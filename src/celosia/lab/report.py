@@ -91,20 +91,16 @@ def _wrong(findings: Findings) -> list[report.Block]:
     for row in findings.rows:
         if row.wrong:
             reasons.setdefault(row.wrong, []).append(row)
-    if not reasons:
-        return []
-    return [
-        report.Heading(say("lab.report.proved_wrong")),
-        report.Table(
-            [say("lab.report.reason"), say("lab.report.cells"), say("lab.report.first_of_them")],
-            [
-                [str(rows[0].wrong), f"{len(rows):,}", f"{rows[0].run}, {rows[0].cell}"]
-                for rows in reasons.values()
-            ],
-            caption=say("lab.report.wrong_caption"),
-            numeric=(1,),
-        ),
-    ]
+    return report.table_section(
+        say("lab.report.proved_wrong"),
+        [say("lab.report.reason"), say("lab.report.cells"), say("lab.report.first_of_them")],
+        [
+            [str(rows[0].wrong), f"{len(rows):,}", f"{rows[0].run}, {rows[0].cell}"]
+            for rows in reasons.values()
+        ],
+        caption=say("lab.report.wrong_caption"),
+        numeric=(1,),
+    )
 
 
 def _cells(findings: Findings) -> list[report.Block]:

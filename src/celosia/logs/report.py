@@ -7,8 +7,13 @@ from typing import Any
 
 from celosia.core.messages import Message, say, sentence
 from celosia.core.release import Guarantee, Provenance
-from celosia.core.release_report import facts_block, made_blocks, promise_blocks
-from celosia.core.report import Block, Document, Heading, Notice, Paragraph, Table
+from celosia.core.release_report import (
+    before_and_after,
+    facts_block,
+    made_blocks,
+    promise_blocks,
+)
+from celosia.core.report import Block, Document, Heading, Notice, Paragraph, Table, table_section
 from celosia.logs.account import LogAccount
 
 REASONS = {
@@ -119,41 +124,23 @@ def _left_out(left_out: Mapping[str, int]) -> list[Block]:
     rows = [
         [str(words), f"{left_out[name]:,}"] for name, words in REASONS.items() if left_out.get(name)
     ]
-    if not rows:
-        return []
-    return [
-        Heading(say("logs.report.left_out")),
-        Table(
-            [say("logs.report.reason"), say("logs.report.count")],
-            rows,
-            say("logs.report.not_used"),
-            numeric=(1,),
-        ),
-    ]
+    return table_section(
+        say("logs.report.left_out"),
+        [say("logs.report.reason"), say("logs.report.count")],
+        rows,
+        say("logs.report.not_used"),
+        numeric=(1,),
+    )
 
 
 def _risk(account: LogAccount) -> list[Block]:
     if not account.attacks:
         return []
-    blocks: list[Block] = [
+    header = [say("logs.report.attack"), say("logs.report.before"), say("logs.report.after")]
+    return [
         Heading(say("logs.report.risk")),
-        Table(
-            [
-                say("logs.report.attack"),
-                say("logs.report.before"),
-                say("logs.report.after"),
-            ],
-            [
-                [str(after.name), f"{before.share_exposed:.2%}", f"{after.share_exposed:.2%}"]
-                for before, after in zip(account.before, account.attacks, strict=True)
-            ],
-            say("logs.report.exposed"),
-            numeric=(1, 2),
-        ),
+        *before_and_after(account.before, account.attacks, header, say("logs.report.exposed")),
     ]
-    for attack in account.attacks:
-        blocks += attack.blocks()
-    return blocks
 
 
 def _utility(account: LogAccount) -> list[Block]:
@@ -162,14 +149,10 @@ def _utility(account: LogAccount) -> list[Block]:
         for name, words in UTILITY.items()
         if name in account.utility
     ]
-    if not rows:
-        return []
-    return [
-        Heading(say("logs.report.utility")),
-        Table(
-            [say("logs.report.measure"), say("logs.report.value")],
-            rows,
-            say("logs.report.compared"),
-            numeric=(1,),
-        ),
-    ]
+    return table_section(
+        say("logs.report.utility"),
+        [say("logs.report.measure"), say("logs.report.value")],
+        rows,
+        say("logs.report.compared"),
+        numeric=(1,),
+    )

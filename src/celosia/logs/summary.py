@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from celosia.core.messages import say
+from celosia.core.messages import say, say_of
 from celosia.core.methods import PlainValues
 from celosia.core.randomness import Source
 from celosia.logs.arrays import people_per_item
@@ -48,12 +48,7 @@ class LogSummary(PlainValues):
     def __str__(self) -> str:
         if self.persons is None:
             return say("logs.summary.only_records", records=self.records)
-        return say(
-            "logs.summary.log",
-            records=self.records,
-            persons=self.persons,
-            queries=0 if self.queries is None else self.queries,
-        )
+        return say_of("logs.summary.log", self, queries=0 if self.queries is None else self.queries)
 
 
 def summarise(log: Log, *, rng: Source) -> LogSummary:

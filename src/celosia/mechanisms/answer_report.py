@@ -78,7 +78,7 @@ def _one(answer: NoisyAnswer) -> list[report.Block]:
 
 
 def _many(answer: NoisyAnswer) -> list[report.Block]:
-    frame = answer.frame()
+    frame = answer.to_polars()
     if not frame.height:
         return [report.Paragraph(say("mechanisms.answer_report.nothing"))]
     labels = answer.value if isinstance(answer.value, dict) else range(1, frame.height + 1)

@@ -17,7 +17,7 @@ from celosia.accounting.belief import (
     epsilon_for_belief,
 )
 from celosia.core.errors import InputError, PrivacyError
-from celosia.core.messages import Message, say
+from celosia.core.messages import Message, say, say_of
 from celosia.core.methods import PlainValues
 from celosia.mechanisms import parameters
 from celosia.mechanisms.mechanism import DIGITS, Mechanism
@@ -104,14 +104,7 @@ class EpsilonRecommendation:
         }
 
     def __str__(self) -> str:
-        return say(
-            "mechanisms.calibration.summary",
-            mechanism=self.mechanism,
-            epsilon=self.epsilon,
-            error=self.error,
-            confidence=self.confidence,
-            reason=self.reason,
-        )
+        return say_of("mechanisms.calibration.summary", self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

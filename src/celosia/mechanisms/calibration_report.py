@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from celosia.accounting.report import belief_header
 from celosia.core import figures, report
-from celosia.core.messages import one_unit, say, sentence
+from celosia.core.messages import one_unit, say, say_of, sentence
 from celosia.mechanisms.calibration import EpsilonRecommendation, ErrorCurve, Targets, error_curve
 from celosia.mechanisms.parameters import LEAST_EPSILON, MOST_EPSILON
 
@@ -60,11 +60,7 @@ def _numbers(recommendation: EpsilonRecommendation, unit: str) -> list[report.Bl
     price = float(getattr(recommendation.mechanism, recommendation.mechanism.parameter))
     promise = say("mechanisms.calibration_report.delta_zero")
     if recommendation.delta:
-        promise = say(
-            "mechanisms.calibration_report.promise",
-            epsilon=recommendation.epsilon,
-            delta=recommendation.delta,
-        )
+        promise = say_of("mechanisms.calibration_report.promise", recommendation)
     return [
         report.KeyFigures(
             [

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sized
 from contextlib import nullcontext
 from dataclasses import dataclass, field
@@ -12,15 +11,15 @@ from typing import Any, ClassVar, Self, TypedDict, Unpack
 
 import polars as pl
 
-from celosia import frames
 from celosia.accounting.budget import Budget
 from celosia.accounting.losses import ApproximateLoss, Loss
 from celosia.core.messages import say
 from celosia.core.neighbours import Neighbours, Relation
 from celosia.core.randomness import Source, System
-from celosia.core.release import CommonParts, Guarantee, Provenance, Release
+from celosia.core.release import CommonParts, Guarantee, Provenance
 from celosia.core.report import Document
 from celosia.mechanisms import answer_report
+from celosia.mechanisms.answer_release import AnswerRelease
 from celosia.mechanisms.guarantees import guarantee_of, stated_epsilon_delta, unwrap, weaknesses
 from celosia.mechanisms.mechanism import Mechanism
 from celosia.mechanisms.parameters import check_confidence
@@ -34,7 +33,7 @@ MOST_SHOWN = 8
 
 
 @dataclass(frozen=True, kw_only=True)
-class NoisyAnswer(Release):
+class NoisyAnswer(AnswerRelease):
     """A released value; all of it has been paid for and may be published."""
 
     kind: ClassVar[str] = "answer"
@@ -63,7 +62,7 @@ class NoisyAnswer(Release):
             "delta": self.delta,
         }
 
-    def frame(self) -> pl.DataFrame:
+    def to_polars(self) -> pl.DataFrame:
         """The answer as a table: one row for each number, with its bounds where they are known."""
         columns: dict[str, list[Any]] = {}
         if isinstance(self.value, dict):
@@ -72,17 +71,6 @@ class NoisyAnswer(Release):
         for name, bound in zip(("lower", "upper"), self.interval or (), strict=False):
             columns[name] = _as_list(bound)
         return pl.DataFrame({name: _one_kind(values) for name, values in columns.items()})
-
-    def check_path(self, path: Path) -> None:
-        if path.suffix.lower() != ".json":
-            frames.format_of(path)
-
-    def write_data(self, path: Path) -> None:
-        if path.suffix.lower() == ".json":
-            text = json.dumps(self.measures(), indent=2, ensure_ascii=False, allow_nan=False)
-            path.write_text(f"{text}\n", "utf-8")
-        else:
-            frames.write(self.frame(), path)
 
     @classmethod
     def from_parts(cls, path: Path, facts: dict[str, Any], **common: Unpack[CommonParts]) -> Self:
@@ -116,6 +104,14 @@ class NoisyAnswer(Release):
             high=high,
             **facts,
         )
+
+
+class AnswerOptions(TypedDict, total=False):
+    """What every private answer may be asked for with, see `ReleaseOptions`."""
+
+    confidence: float
+    budget: Budget | None
+    rng: Source | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import inf, isfinite
@@ -11,7 +10,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, Unpack
 
 from celosia.core.errors import InputError
 from celosia.core.messages import Message, say
-from celosia.core.release import CommonParts, Release
+from celosia.core.release import CommonParts
+from celosia.mechanisms.answer_release import AnswerRelease
 from celosia.mechanisms.parameters import check_confidence
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ FAR = 1000
 
 
 @dataclass(frozen=True, kw_only=True)
-class QueryAnswer(Release):
+class QueryAnswer(AnswerRelease):
     """Released rows; everything in it has been paid for and may be shown to anybody."""
 
     kind: ClassVar[str] = "query answer"
@@ -211,21 +211,6 @@ class QueryAnswer(Release):
             "provenance": self.provenance.as_dict(),
             "warnings": list(self.warnings),
         }
-
-    def check_path(self, path: Path) -> None:
-        from celosia import frames
-
-        if path.suffix.lower() != ".json":
-            frames.format_of(path)
-
-    def write_data(self, path: Path) -> None:
-        from celosia import frames
-
-        if path.suffix.lower() == ".json":
-            text = json.dumps(self.measures(), indent=2, ensure_ascii=False, allow_nan=False)
-            path.write_text(f"{text}\n", "utf-8")
-        else:
-            frames.write(self.to_polars(), path)
 
     @classmethod
     def from_parts(cls, path: Path, facts: dict[str, Any], **common: Unpack[CommonParts]) -> Self:

@@ -13,6 +13,7 @@ from statistics import fmean, median
 from typing import TYPE_CHECKING, Any
 
 from celosia.core.messages import Message, say
+from celosia.core.methods import PlainValues
 from celosia.core.progress import Progress, Step, silent
 from celosia.queries.algebra import Question, scans
 from celosia.queries.emission.target import Target
@@ -33,7 +34,7 @@ LEAST_REPEATS = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ErrorSummary:
+class ErrorSummary(PlainValues):
     """How far the private values of one number were from the true one, over all runs."""
 
     runs: int
@@ -59,16 +60,6 @@ class ErrorSummary:
             mean_relative=None if relative is None else fmean(relative),
             median_relative=None if relative is None else median(relative),
         )
-
-    def as_dict(self) -> dict[str, float | int | None]:
-        """Plain values for JSON."""
-        return {
-            "runs": self.runs,
-            "mean_absolute": self.mean_absolute,
-            "root_mean_square": self.root_mean_square,
-            "mean_relative": self.mean_relative,
-            "median_relative": self.median_relative,
-        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -37,14 +37,8 @@ class UndeclaredSize:
             return Message("queries.size.endpoint", seconds=self.seconds)
         if self.table is None:
             return Message("queries.size.graph", seconds=self.seconds, rows=USUAL_ROWS)
-        return Message(
-            "queries.size.table",
-            table=self.table,
-            seconds=self.seconds,
-            rows=USUAL_ROWS,
-            small=SMALL,
-            key=toml_key(self.table),
-            seconds_if_small=self.seconds_if_small,
+        return Message.of(
+            "queries.size.table", self, rows=USUAL_ROWS, small=SMALL, key=toml_key(self.table)
         )
 
 

@@ -14,7 +14,7 @@ from celosia.core.errors import EngineError, InputError
 from celosia.core.messages import Message
 from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Source, System
-from celosia.core.work_folders import WorkFolder
+from celosia.core.resources import Closeable, WorkFolder
 from celosia.mechanisms.parameters import check_confidence
 from celosia.queries import sessions
 from celosia.queries.catalogue import check_comparisons, read_columns
@@ -53,7 +53,7 @@ PLANNING = 10.0
 """Seconds that the public tables of a question may take to be aggregated when it is planned."""
 
 
-class Vault:
+class Vault(Closeable):
     """Data under a policy: ask tables with `sql` and a graph with `sparql`.
 
     `explain` shows how a question would be answered, and its price, before anything is spent.
@@ -479,12 +479,6 @@ class Vault:
             self._ledger.close()
         if self._scratch is not None:
             self._scratch.cleanup()
-
-    def __enter__(self) -> Vault:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def __repr__(self) -> str:
         return f"Vault({self.policy.name!r})"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from nicegui import ui
 
 from celosia.studio.doors import DOORS
-from celosia.studio.language import _
+from celosia.studio.language import Words, _
 from celosia.studio.shell import page
 from celosia.studio.widgets.text import heading, lead, main_heading, paragraph
 
@@ -20,7 +20,6 @@ def home() -> None:
             "sees in. This studio does the same for data: useful outside, private inside."
         )
     heading("Choose a door")
-    sentences = _sentences()
     with ui.element("div").classes("celosia-cards celosia-entrances"):
         for address, name, icon in DOORS:
             with (
@@ -30,7 +29,7 @@ def home() -> None:
             ):
                 ui.icon(icon, size="2rem").props('aria-hidden="true"')
                 heading(_(name), 3)
-                ui.label(sentences[address]).style("color: var(--ink)")
+                ui.label(_SENTENCES[address]).style("color: var(--ink)")
     ui.link(_("Which door? Four questions lead to advice."), "/advise").classes("q-mt-md block")
     heading("Try with sample data")
     paragraph("No installation and no data needed: three clicks to a result.")
@@ -42,32 +41,29 @@ def home() -> None:
     _for_whom()
 
 
-def _sentences() -> dict[str, str]:
-    """What one does behind each door."""
-    return {
-        "/learn": _(
+_SENTENCES = Words(
+    {
+        "/learn": (
             "How each technique works, how it breaks and what repairs it, with examples to try."
         ),
-        "/publish": _(
-            "Make a table safe to publish: choose models, compare all solutions, take one."
+        "/publish": "Make a table safe to publish: choose models, compare all solutions, take one.",
+        "/mask": "Change the cells instead of generalising them, or make an artificial table.",
+        "/graphs": "Protect a social network: draw it before and after, attack it, measure it.",
+        "/traces": "Publish locations: maps before and after, known points, attacks, noise.",
+        "/texts": (
+            "Make documents safe to publish: find names and numbers, replace them, verify the new"
+            " files."
         ),
-        "/mask": _("Change the cells instead of generalising them, or make an artificial table."),
-        "/graphs": _("Protect a social network: draw it before and after, attack it, measure it."),
-        "/traces": _("Publish locations: maps before and after, known points, attacks, noise."),
-        "/texts": _(
-            "Make documents safe to publish: find names and numbers, replace them, verify the new "
-            "files."
+        "/logs": "Publish searches and visits: fields treated, a threshold over persons, attacks.",
+        "/collect": (
+            "Local differential privacy: estimate frequencies from randomised reports, and watch "
+            "the estimates converge."
         ),
-        "/logs": _(
-            "Publish searches and visits: fields treated, a threshold over persons, attacks."
-        ),
-        "/collect": _(
-            "Local differential privacy: estimate frequencies from randomised "
-            "reports, and watch the estimates converge."
-        ),
-        "/query": _("Query private data in SQL or SPARQL, within a privacy budget."),
-        "/statistics": _("Published results beside our own computation of them."),
+        "/query": "Query private data in SQL or SPARQL, within a privacy budget.",
+        "/statistics": "Published results beside our own computation of them.",
     }
+)
+"""What one does behind each door."""
 
 
 def _samples() -> list[tuple[str, str, str]]:

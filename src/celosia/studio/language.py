@@ -7,7 +7,7 @@ are messages of its own catalogue (`celosia.core.messages`), in the same languag
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ __all__ = [
     "NO_BREAK",
     "Figure",
     "Language",
+    "Words",
     "chosen",
     "current",
     "figure",
@@ -64,6 +65,27 @@ def n_(one: str, many: str, count: int, /, **values: object) -> str:
     if current() != "en":
         text = _catalogue(current())[1].get((one, many), {}).get(count == 1, text)
     return text.format(count=number(count), **values)
+
+
+class Words(Mapping[str, str]):
+    """What some values are called, in the language of the page.
+
+    >>> Words({"time": "times"})["time"], dict(Words({"date": "dates"}))
+    ('times', {'date': 'dates'})
+    """
+
+    def __init__(self, english: Mapping[str, str]) -> None:
+        """By the English words."""
+        self._english = english
+
+    def __getitem__(self, value: str) -> str:
+        return _(self._english[value])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._english)
+
+    def __len__(self) -> int:
+        return len(self._english)
 
 
 def figure(name: str, value: str, meaning: str, /, **values: object) -> Figure:

@@ -9,7 +9,7 @@ from threading import Event, Thread
 
 from celosia.core import signatures
 from celosia.core.errors import InputError
-from celosia.core.work_folders import KeptFolder, WorkFolder
+from celosia.core.resources import KeptFolder, WorkFolder
 from celosia.studio.classroom.model import Classrooms
 from celosia.studio.jobs import Jobs
 from celosia.studio.settings import Settings

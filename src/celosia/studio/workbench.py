@@ -223,6 +223,23 @@ class Workbench:
         """The chosen method and its parameters, where the work has one."""
         return dict(self.state["choice"])
 
+    def choices(
+        self, name: str, first: Mapping[str, Any]
+    ) -> tuple[dict[str, Any], Callable[[str, Any], None]]:
+        """What was chosen beside the method, by name, and what keeps one choice.
+
+        Args:
+            name: under which the state has it.
+            first: what holds before anything is chosen.
+        """
+        chosen = dict(first) | dict(self.state.get(name, {}))
+
+        def put(part: str, value: Any) -> None:
+            chosen[part] = value
+            self.save(**{name: dict(chosen)})
+
+        return chosen, put
+
     def address(self, step: str) -> str:
         """The address of a step."""
         return self.door.address(self.work, step)
@@ -350,11 +367,20 @@ class Workbench:
                 address=address,
             )
 
-    def nothing_yet(self, text: str, link: str) -> None:
-        """What is said in the place of results that are not there, with the way to them."""
-        draw_empty("release")
-        lead(text)
-        ways_on([(_(link), self.address(self.door.first))])
+    def last_result(self, missing: str, link: str, name: str = "result") -> Any:
+        """What the last job saved; None where there is nothing yet, which is then said.
+
+        Args:
+            missing: what is said in the place of results that are not there.
+            link: the way to them.
+            name: under which the job saves it.
+        """
+        found = self.work.load(name)
+        if found is None:
+            draw_empty("release")
+            lead(missing)
+            ways_on([(_(link), self.address(self.door.first))])
+        return found
 
     def take_away(self, files: Sequence[File]) -> None:
         """The files of a result."""

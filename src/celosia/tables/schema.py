@@ -19,7 +19,6 @@ role = "sensitive"
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -29,6 +28,7 @@ from typing import Any, Literal, cast, get_args
 import polars as pl
 
 from celosia.core.errors import InputError
+from celosia.core.files import read_toml
 from celosia.core.messages import Message, did_you_mean, quoted_names
 from celosia.frames import ColumnType
 from celosia.tables.hierarchies import Automatic, Builder, Hierarchy, from_table
@@ -257,12 +257,7 @@ class Schema:
     def load(cls, path: str | Path) -> Schema:
         """Read a schema file; paths of hierarchy files are relative to it."""
         source = Path(path)
-        try:
-            table = tomllib.loads(source.read_text("utf-8-sig"))  # Windows adds a mark
-        except OSError as error:
-            raise InputError("CEL-S003", source=source, strerror=error.strerror) from error
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise InputError("CEL-S004", source=source, error=error) from error
+        table = read_toml(source, "CEL-S003", "CEL-S004")
         return cls.from_table(table, folder=source.parent)
 
     @classmethod

@@ -6,7 +6,16 @@ from typing import TYPE_CHECKING
 
 from celosia.core.messages import say, sentence
 from celosia.core.release_report import made_blocks, plain, promise_blocks
-from celosia.core.report import Block, Document, Facts, Heading, Notice, Paragraph, Table
+from celosia.core.report import (
+    Block,
+    Document,
+    Facts,
+    Heading,
+    Notice,
+    Paragraph,
+    Table,
+    table_section,
+)
 from celosia.texts.labels import KIND_LABELS, LEFT_OUT_LABELS, ROLE_LABELS
 
 if TYPE_CHECKING:
@@ -68,8 +77,6 @@ def _found(release: TextRelease) -> list[Block]:
 
 
 def _models(release: TextRelease) -> list[Block]:
-    if not release.models:
-        return []
     rows = [
         [
             each.model,
@@ -79,29 +86,23 @@ def _models(release: TextRelease) -> list[Block]:
         ]
         for each in release.models
     ]
-    return [
-        Heading(say("texts.report.models")),
-        Table(
-            [say("texts.report.model"), say("texts.report.facts")],
-            rows,
-            say("texts.report.models_caption"),
-        ),
-    ]
+    return table_section(
+        say("texts.report.models"),
+        [say("texts.report.model"), say("texts.report.facts")],
+        rows,
+        say("texts.report.models_caption"),
+    )
 
 
 def _left_out(release: TextRelease) -> list[Block]:
-    if not release.left_out:
-        return []
     rows = [[str(LEFT_OUT_LABELS[what]), f"{count:,}"] for what, count in release.left_out.items()]
-    return [
-        Heading(say("texts.report.left_out")),
-        Table(
-            [say("texts.report.what"), say("texts.report.count")],
-            rows,
-            say("texts.report.left_out_caption"),
-            numeric=(1,),
-        ),
-    ]
+    return table_section(
+        say("texts.report.left_out"),
+        [say("texts.report.what"), say("texts.report.count")],
+        rows,
+        say("texts.report.left_out_caption"),
+        numeric=(1,),
+    )
 
 
 def _verification(release: TextRelease) -> list[Block]:

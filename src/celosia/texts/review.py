@@ -76,10 +76,8 @@ def read_findings(
         InputError: CEL-N025 the file cannot be read, is about other texts, or has places that
             overlap or lie outside of the text.
     """
-    reading = data if isinstance(data, ReadResult) else None
-    collection = data if isinstance(data, Collection) else data.collection
-    if declaration is None:
-        declaration = TextDeclaration() if reading is None else reading.declaration
+    source = data if isinstance(data, ReadResult) else ReadResult(data, (), TextDeclaration())
+    collection, declaration = source.collection, declaration or source.declaration
     try:
         with Path(path).open(encoding="utf-8", newline="") as stream:
             rows = list(csv.DictReader(stream))
@@ -87,13 +85,7 @@ def read_findings(
         raise InputError("CEL-N025.file", path=path) from None
     findings = sorted(_findings(rows, collection), key=lambda each: each.span)
     _check_overlaps(findings)
-    return FoundTexts(
-        collection,
-        tuple(findings),
-        declaration,
-        () if reading is None else reading.files,
-        {} if reading is None else reading.left_out,
-    )
+    return FoundTexts(collection, tuple(findings), declaration, source.files, source.left_out)
 
 
 def _findings(rows: list[dict[str, str]], collection: Collection) -> Iterator[Finding]:

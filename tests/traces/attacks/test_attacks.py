@@ -10,6 +10,7 @@ import pytest
 from tests.effort import some
 from tests.traces.small_city import small_city
 
+from celosia.assess.intervals import wilson
 from celosia.core.randomness import Seeded
 from celosia.datasets import city
 from celosia.traces import Glove, PublishOptions, publish
@@ -22,7 +23,6 @@ from celosia.traces.attacks import (
     home_errors,
     unicity,
     unicity_curve,
-    wilson,
     worst_case,
 )
 from celosia.traces.attacks._kernels import candidates, random_keys

@@ -18,6 +18,7 @@ from celosia.accounting.ledger.terms import Limit
 from celosia.accounting.losses import Loss
 from celosia.core.errors import CelosiaError, InputError, PrivacyError
 from celosia.core.neighbours import Neighbours
+from celosia.core.resources import Closeable
 
 CURATOR = "curator"
 """Whose charges private releases are: they are made by whoever holds the data."""
@@ -25,7 +26,7 @@ DECLARED = "releases"
 """The policy of a ledger whose budget was declared for private releases, and not by a policy."""
 
 
-class LedgerBudget(Budget):
+class LedgerBudget(Budget, Closeable):
     """A budget on disk, shared by all commands and programs that name its file.
 
     Guarantee: as for `Budget`, over all releases that were ever charged to the ledger. A price is
@@ -149,12 +150,6 @@ class LedgerBudget(Budget):
     def close(self) -> None:
         """Let go of the ledger."""
         self.ledger.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def _priced(
         self,

@@ -23,7 +23,7 @@ from celosia.accounting.loss_readers import loss_from_dict
 from celosia.accounting.losses import ApproximateLoss, Loss, PureLoss, parts_of
 from celosia.accounting.noise_losses import concentrated_epsilon
 from celosia.core.errors import InputError, PrivacyError
-from celosia.core.messages import say
+from celosia.core.messages import say, say_of
 from celosia.core.numbers import exact
 
 LONGEST = 2**20
@@ -167,12 +167,7 @@ class Reservation:
 
     def __str__(self) -> str:
         amounts = _amounts(self.epsilon, self.delta)
-        return say(
-            "queries.ledger.reservation",
-            sequence=self.sequence,
-            amounts=amounts,
-            analyst=self.analyst,
-        )
+        return say_of("queries.ledger.reservation", self, amounts=amounts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

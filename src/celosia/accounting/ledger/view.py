@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from threading import RLock
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 from celosia.accounting.amounts import Spending
 from celosia.accounting.filters import DELTA, EPSILON, Filter, Price
@@ -23,6 +23,7 @@ from celosia.accounting.losses import Loss
 from celosia.core import errors
 from celosia.core.files import replacing
 from celosia.core.messages import did_you_mean, say
+from celosia.core.resources import Closeable
 
 if TYPE_CHECKING:
     from celosia.accounting.accountant import Accountant
@@ -271,7 +272,7 @@ class State:
         self._terms, self._total, self._accounts = terms, total, accounts
 
 
-class LedgerView:
+class LedgerView(Closeable):
     """A ledger that is read: what was spent, by whom, and whether every entry is as it was written.
 
     `Ledger.open_view` gives one of a ledger that stands. Nothing here writes.
@@ -398,12 +399,6 @@ class LedgerView:
         with self._lock:
             self._closed = True
             self._store.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def __str__(self) -> str:
         state = self._current()

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from celosia.core.messages import Message, say
+from celosia.core.messages import Message, say_of
 
 SHOWN = 100
 """How many exposures a dictionary of plain values lists, the surest first."""
@@ -184,15 +184,7 @@ class Attack:
 
     def __str__(self) -> str:
         aim = Message("assess.attack.identity") if self.column is None else f"'{self.column}'"
-        return say(
-            "assess.attack.line",
-            name=self.name,
-            aim=aim,
-            exposed=self.exposed_people,
-            people=self.people,
-            share=self.share,
-            greatest=self.greatest,
-        )
+        return say_of("assess.attack.line", self, aim=aim, exposed=self.exposed_people)
 
     def __repr__(self) -> str:
         # What was learnt is private data; a representation ends up in logs and tracebacks.

@@ -9,7 +9,7 @@ from math import exp, inf, log
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.core.messages import say
+from celosia.core.messages import say, say_of
 from celosia.core.methods import PlainValues
 
 CAUTION = 2.0
@@ -33,7 +33,7 @@ class Estimate(PlainValues):
         return self.seen / self.samples
 
     def __str__(self) -> str:
-        return say("assess.audit.estimate", share=self.share, low=self.low, high=self.high)
+        return say_of("assess.audit.estimate", self)
 
 
 def clopper_pearson(seen: int, samples: int, *, error: float) -> Estimate:

@@ -11,7 +11,7 @@ from celosia.accounting.losses import ApproximateLoss, Loss
 from celosia.assess.audit.bounds import Detectable, Estimate
 from celosia.assess.labels import label
 from celosia.core.errors import InputError
-from celosia.core.messages import say
+from celosia.core.messages import say, say_of
 from celosia.core.methods import PlainValues
 from celosia.core.numbers import real
 
@@ -147,16 +147,11 @@ class Audit:
         return say("assess.audit.line_detectable", line=line, detectable=str(self.detectable))
 
     def _line(self) -> str:
-        return say(
+        return say_of(
             "assess.audit.line_delta" if self.delta else "assess.audit.line",
-            name=self.name,
+            self,
             verdict=label(self.verdict),
-            lower=self.lower,
-            delta=self.delta,
-            confidence=self.confidence,
             claim=say("assess.audit.no_claim") if self.claim is None else str(self.claim),
-            pair=self.pair,
-            event=self.event,
             more=self.more.share,
             less=self.less.share,
         )

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.core._kernels import first_at_least
 from celosia.core.kernels import njit
 
 Array = NDArray[Any]
@@ -42,19 +43,6 @@ def squared_distance(
 
 
 @njit(cache=True, nogil=True)
-def first_from(points: Array, present: int, column: int, value: float) -> int:
-    """The first of the sorted points whose value is not below this one."""
-    first, last = 0, present
-    while first < last:
-        middle = (first + last) // 2
-        if points[middle, column] < value:
-            first = middle + 1
-        else:
-            last = middle
-    return first
-
-
-@njit(cache=True, nogil=True)
 def scan(
     queries: Array, points: Array, weights: Array, order: Array, nominal: Array, column: int
 ) -> tuple[Array, Array, Array]:
@@ -71,7 +59,7 @@ def scan(
         present -= 1
     for i in range(count):
         value = queries[i, column]
-        middle = 0 if np.isnan(value) else first_from(points, present, column, value)
+        middle = 0 if np.isnan(value) else first_at_least(points[:, column], 0, present, value)
         for part in range(3):  # upwards, downwards, and the points without a value there
             begin, end, step = middle, present, 1
             if part == 1:

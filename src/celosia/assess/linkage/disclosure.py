@@ -13,7 +13,7 @@ from celosia.assess.alignment import AlignedTables
 from celosia.assess.labels import label
 from celosia.assess.linkage.distance import nearest, standardise
 from celosia.core.errors import InputError
-from celosia.core.messages import Message, say
+from celosia.core.messages import Message, say_of
 from celosia.core.methods import PlainValues
 from celosia.core.numbers import real
 from celosia.core.progress import Progress, silent
@@ -41,13 +41,7 @@ class AttributeDisclosure(PlainValues):
         return max(0.0, (self.attack - self.baseline) / room) if room > 0 else 0.0
 
     def __str__(self) -> str:
-        return say(
-            "assess.line.attribute",
-            column=self.column,
-            measure=label(self.measure),
-            attack=self.attack,
-            baseline=self.baseline,
-        )
+        return say_of("assess.line.attribute", self, measure=label(self.measure))
 
 
 def attribute_disclosure(
@@ -189,12 +183,7 @@ class IntervalDisclosure(PlainValues):
         return float(np.mean([each.by_deviation for each in self.columns]))
 
     def __str__(self) -> str:
-        return say(
-            "assess.line.intervals",
-            width=self.width,
-            by_rank=self.by_rank,
-            by_deviation=self.by_deviation,
-        )
+        return say_of("assess.line.intervals", self)
 
 
 def interval_disclosure(tables: AlignedTables, *, width: float = 0.05) -> IntervalDisclosure:

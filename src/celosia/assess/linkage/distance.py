@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from celosia.assess.alignment import AlignedTables
 from celosia.assess.labels import label
-from celosia.core.messages import Message, say
+from celosia.core.messages import Message, say_of
+from celosia.core.methods import PlainValues
 from celosia.core.progress import Progress, Step, silent
 
 Matrix = NDArray[np.float64]
@@ -235,18 +236,25 @@ Measure = Literal["distance", "rank"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Linkage:
+class Linkage(PlainValues):
     """The masked records that an attacker with the original links correctly."""
+
+    derived = ("records", "share", "certain", "tied")
 
     measure: Measure
     columns: tuple[str, ...]
-    chances: NDArray[np.float64]
+    chances: NDArray[np.float64] = field(repr=False)
     """For each masked record, the chance that the link is right: 1/t where t original records are
     nearest and the true one is among them, else 0."""
-    candidates: NDArray[np.int64]
+    candidates: NDArray[np.int64] = field(repr=False)
     """For each masked record, how many original records are nearest."""
-    nearest: NDArray[np.int64]
+    nearest: NDArray[np.int64] = field(repr=False)
     """For each masked record, the first of them."""
+
+    @property
+    def records(self) -> int:
+        """Masked records."""
+        return int(self.chances.size)
 
     @property
     def share(self) -> float:
@@ -268,28 +276,11 @@ class Linkage:
         order = np.argsort(-self.chances, kind="stable")[:most]
         return tuple(order[self.chances[order] > 0].tolist())
 
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON; the records are counted, not listed."""
-        return {
-            "measure": self.measure,
-            "columns": list(self.columns),
-            "records": int(self.chances.size),
-            "share": self.share,
-            "certain": self.certain,
-            "tied": self.tied,
-        }
-
     def __str__(self) -> str:
-        return say(
-            "assess.line.linkage",
-            measure=label(self.measure),
-            share=self.share,
-            records=self.chances.size,
-            certain=self.certain,
-        )
+        return say_of("assess.line.linkage", self, measure=label(self.measure))
 
     def __repr__(self) -> str:
-        return f"Linkage({self.measure!r}, records={self.chances.size}, share={self.share:.4f})"
+        return f"Linkage({self.measure!r}, records={self.records}, share={self.share:.4f})"
 
 
 def distance_linkage(tables: AlignedTables, *, progress: Progress = silent) -> Linkage:

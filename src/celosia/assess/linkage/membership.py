@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from celosia.assess.alignment import align
 from celosia.assess.linkage.distance import nearest, standardise
 from celosia.core.errors import InputError
-from celosia.core.messages import Message, say
+from celosia.core.messages import Message, say_of
 from celosia.core.methods import PlainValues
 from celosia.core.numbers import real
 from celosia.core.progress import Progress, Step, silent
@@ -52,14 +52,7 @@ class Membership(PlainValues):
         return self.advantage_low > 0 or self.auc_low > 0.5
 
     def __str__(self) -> str:
-        return say(
-            "assess.line.membership",
-            auc=self.auc,
-            auc_low=self.auc_low,
-            auc_high=self.auc_high,
-            advantage=self.advantage,
-            advantage_low=self.advantage_low,
-        )
+        return say_of("assess.line.membership", self)
 
 
 def membership(

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from celosia.assess.alignment import AlignedTables
 from celosia.core.errors import InputError
-from celosia.core.messages import Message, say
+from celosia.core.messages import Message, say_of
 from celosia.core.methods import PlainValues
 from celosia.core.numbers import real
 from celosia.core.progress import Progress, Step, silent
@@ -144,19 +144,26 @@ _PIECE = 20_000_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ProbabilisticLinkage:
+class ProbabilisticLinkage(PlainValues):
     """What linkage by agreement finds."""
+
+    derived = ("records", "share", "precision", "linked")
 
     model: AgreementModel
     pairs: int
     threshold: float
     one_to_one: bool
-    chances: NDArray[np.float64]
+    chances: NDArray[np.float64] = field(repr=False)
     """For each masked record, the chance that its best pair is right: 1/t for t equally good ones
     of which one is true."""
-    claimed: NDArray[np.bool_]
+    claimed: NDArray[np.bool_] = field(repr=False)
     """For each masked record, whether its best pair reaches the threshold: a link, to the
     attacker."""
+
+    @property
+    def records(self) -> int:
+        """Masked records."""
+        return int(self.chances.size)
 
     @property
     def share(self) -> float:
@@ -173,30 +180,11 @@ class ProbabilisticLinkage:
         """The expected share of the links that are right."""
         return float(self.chances[self.claimed].mean()) if self.linked else 0.0
 
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON; the records are counted, not listed."""
-        return {
-            "records": int(self.chances.size),
-            "share": self.share,
-            "precision": self.precision,
-            "linked": self.linked,
-            "pairs": self.pairs,
-            "threshold": self.threshold,
-            "one_to_one": self.one_to_one,
-            "model": self.model.as_dict(),
-        }
-
     def __str__(self) -> str:
-        return say(
-            "assess.line.probabilistic",
-            share=self.share,
-            records=self.chances.size,
-            precision=self.precision,
-            linked=self.linked,
-        )
+        return say_of("assess.line.probabilistic", self)
 
     def __repr__(self) -> str:
-        return f"ProbabilisticLinkage(records={self.chances.size}, share={self.share:.4f})"
+        return f"ProbabilisticLinkage(records={self.records}, share={self.share:.4f})"
 
 
 class _Blocks(NamedTuple):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from celosia.assess.alignment import align
-from celosia.core.messages import say
+from celosia.core.messages import say_of
 from celosia.core.methods import PlainValues
 from celosia.frames import TableLike
 
@@ -31,12 +31,7 @@ class Replicas(PlainValues):
         return self.repeated / self.uniques if self.uniques else 0.0
 
     def __str__(self) -> str:
-        return say(
-            "assess.line.replicas",
-            repeated=self.repeated,
-            uniques=self.uniques,
-            synthetic_rows=self.synthetic_rows,
-        )
+        return say_of("assess.line.replicas", self)
 
 
 def replicated_uniques(

@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from celosia.assess.risk.profile import THRESHOLD, check_known, check_threshold
 from celosia.core.errors import InputError
-from celosia.core.messages import say
+from celosia.core.messages import say_of
 from celosia.frames import as_frame, encode
 
 BLANK = -1
@@ -163,12 +163,8 @@ class IndividualRisk:
         return facts
 
     def __str__(self) -> str:
-        return say(
-            "assess.line.individual",
-            expected=self.expected,
-            records=self.risk.size,
-            average=self.average,
-            highest=float(self.risk.max()),
+        return say_of(
+            "assess.line.individual", self, records=self.risk.size, highest=float(self.risk.max())
         )
 
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from celosia.assess.risk._kernels import refine
 from celosia.assess.risk.profile import check_known
 from celosia.core.errors import InputError
-from celosia.core.messages import Message, say
+from celosia.core.messages import Message, say_of
 from celosia.core.numbers import whole
 from celosia.core.progress import Progress, Step, silent
 from celosia.frames import as_frame, encode
@@ -178,13 +178,7 @@ class ColumnRisks:
     def __str__(self) -> str:
         most = max(self.contributions, key=self.contributions.__getitem__)
         special = int((self.suda > 0).sum())
-        return say(
-            "assess.line.columns",
-            special=special,
-            records=self.records,
-            at_most=self.at_most,
-            most=most,
-        )
+        return say_of("assess.line.columns", self, special=special, most=most)
 
 
 def column_risks(

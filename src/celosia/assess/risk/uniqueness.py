@@ -28,7 +28,7 @@ from numpy.typing import ArrayLike, NDArray
 from celosia.assess.risk import _kernels
 from celosia.assess.risk.attackers import check_fraction
 from celosia.core.errors import InputError
-from celosia.core.messages import say
+from celosia.core.messages import say_of
 from celosia.core.methods import PlainValues
 
 Estimator = Literal["zayatz", "pitman", "snb"]
@@ -55,13 +55,7 @@ class PopulationUniqueness(PlainValues):
     """The same as a share of the population, in [0, 1]."""
 
     def __str__(self) -> str:
-        return say(
-            "assess.line.uniqueness",
-            share=self.share,
-            chosen=self.chosen,
-            sample_uniques=self.sample_uniques,
-            sample_records=self.sample_records,
-        )
+        return say_of("assess.line.uniqueness", self)
 
 
 def population_uniques(sizes: ArrayLike, sampling_fraction: float) -> PopulationUniqueness:

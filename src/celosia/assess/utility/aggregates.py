@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from celosia.assess.meaning import SUPPRESSED
 from celosia.core.errors import InputError
-from celosia.core.messages import say
+from celosia.core.messages import say_of
 from celosia.core.methods import PlainValues
 from celosia.frames import as_text
 
@@ -76,14 +76,8 @@ class Aggregates(PlainValues):
     def __str__(self) -> str:
         names = ("minimum", "maximum", "mean_lower", "mean_midpoint")
         low, high, lower, middle = (_format(getattr(self, name)) for name in names)
-        return say(
-            "assess.line.aggregates",
-            low=low,
-            high=high,
-            middle=middle,
-            lower=lower,
-            mode=self.mode,
-            mode_count=self.mode_count,
+        return say_of(
+            "assess.line.aggregates", self, low=low, high=high, middle=middle, lower=lower
         )
 
 

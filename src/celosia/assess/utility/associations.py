@@ -16,7 +16,7 @@ from celosia.assess.utility.column_pair import ColumnPair
 from celosia.assess.utility.comparison import Comparison
 from celosia.assess.utility.joint import Side, joint_mass, pair_counts
 from celosia.assess.utility.spread import tally
-from celosia.core.messages import Message, say
+from celosia.core.messages import Message, say, say_of
 from celosia.core.methods import PlainValues
 from celosia.core.progress import Progress, Step, silent
 
@@ -43,14 +43,7 @@ class Association(PlainValues):
         return abs(self.after - self.before)
 
     def __str__(self) -> str:
-        return say(
-            "assess.line.association",
-            first=self.first,
-            second=self.second,
-            measure=label(self.measure),
-            before=self.before,
-            after=self.after,
-        )
+        return say_of("assess.line.association", self, measure=label(self.measure))
 
 
 @dataclass(frozen=True, slots=True)

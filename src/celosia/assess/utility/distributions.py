@@ -13,7 +13,7 @@ from celosia.assess.utility.column_pair import ColumnPair
 from celosia.assess.utility.comparison import Comparison
 from celosia.assess.utility.spread import tally
 from celosia.core.errors import InputError
-from celosia.core.messages import say
+from celosia.core.messages import say, say_of
 from celosia.core.methods import PlainValues
 from celosia.core.numbers import whole
 
@@ -120,13 +120,7 @@ class Distances(PlainValues):
         return values
 
     def __str__(self) -> str:
-        return say(
-            "assess.line.distance",
-            column=self.column,
-            hellinger=self.hellinger,
-            total_variation=self.total_variation,
-            earth_mover=self.earth_mover,
-        )
+        return say_of("assess.line.distance", self)
 
 
 def distances(comparison: Comparison, *, divergence: bool = False) -> tuple[Distances, ...]:

@@ -14,7 +14,7 @@ from celosia.assess.utility.comparison import Comparison
 from celosia.assess.utility.distributions import assign_bins, shares
 from celosia.assess.utility.spread import Spread
 from celosia.core.errors import InputError
-from celosia.core.messages import say
+from celosia.core.messages import say_of
 from celosia.core.methods import PlainValues
 from celosia.core.numbers import whole
 
@@ -94,7 +94,7 @@ class JointDistribution(PlainValues):
         return float(np.abs(np.array(self.after) - np.array(self.before)).sum()) / 2
 
     def __str__(self) -> str:
-        return say("assess.line.joint", first=self.first, second=self.second, moved=self.moved)
+        return say_of("assess.line.joint", self)
 
 
 def joint(

@@ -16,7 +16,7 @@ from celosia.assess.utility.column_pair import ColumnPair
 from celosia.assess.utility.comparison import Comparison
 from celosia.assess.utility.spread import Spread, tally
 from celosia.core.errors import InputError
-from celosia.core.messages import Message, say
+from celosia.core.messages import Message, say, say_of
 from celosia.core.methods import Method, PlainValues, by_name, parameter
 from celosia.core.numbers import whole
 from celosia.core.progress import Progress, Step, silent
@@ -200,13 +200,7 @@ class ClassifierScores(PlainValues):
         return self.classifier.as_dict() | scores | {"kept": self.kept}
 
     def __str__(self) -> str:
-        return say(
-            "assess.line.classifier",
-            model=self.title,
-            accuracy=self.accuracy,
-            original_accuracy=self.original_accuracy,
-            kept=self.kept,
-        )
+        return say_of("assess.line.classifier", self, model=self.title)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,7 @@ from celosia.assess.utility.column_pair import ColumnPair
 from celosia.assess.utility.comparison import Combinations, Comparison
 from celosia.assess.utility.spread import Spread
 from celosia.core.errors import InputError
-from celosia.core.messages import Message, say
+from celosia.core.messages import Message, say_of
 from celosia.core.methods import PlainValues
 from celosia.core.numbers import real, whole
 from celosia.core.progress import Progress, Step, silent
@@ -35,13 +35,7 @@ class QueryErrors(PlainValues):
     sanity: float
 
     def __str__(self) -> str:
-        return say(
-            "assess.line.queries",
-            queries=self.queries,
-            median=self.median,
-            mean=self.mean,
-            ninetieth=self.ninetieth,
-        )
+        return say_of("assess.line.queries", self)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from celosia.assess.meaning import SUPPRESSED
 from celosia.assess.utility.aggregates import limits_of
 from celosia.core.errors import InputError
-from celosia.core.messages import say
+from celosia.core.messages import say, say_of
 from celosia.core.methods import PlainValues
 from celosia.frames import as_text
 
@@ -62,15 +62,7 @@ class Statistics(PlainValues):
         spread = ""
         if self.variance is not None:
             spread = say("assess.line.spread", deviation=self.variance**0.5)
-        return say(
-            "assess.line.numbers",
-            count=self.count,
-            minimum=self.minimum,
-            maximum=self.maximum,
-            mean=self.mean,
-            median=self.median,
-            spread=spread,
-        )
+        return say_of("assess.line.numbers", self, spread=spread)
 
 
 def statistics(column: pl.Series | Iterable[object]) -> Statistics:

@@ -15,7 +15,7 @@ from celosia.assess.utility.distributions import Distances, Distribution, distan
 from celosia.assess.utility.learning import Learning, learning
 from celosia.assess.utility.queries import QueryErrors, query_errors
 from celosia.assess.utility.spread import SpreadRule
-from celosia.core.messages import Message, say
+from celosia.core.messages import Message, say, say_of
 from celosia.core.methods import PlainValues
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
@@ -31,9 +31,7 @@ class AggregateChange(PlainValues):
     after: Aggregates
 
     def __str__(self) -> str:
-        return say(
-            "assess.line.aggregate_pair", column=self.column, before=self.before, after=self.after
-        )
+        return say_of("assess.line.aggregate_pair", self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,12 +55,7 @@ class UtilityReport(PlainValues):
     def __str__(self) -> str:
         mean = sum(entry.total_variation for entry in self.distances) / len(self.distances)
         lines = [
-            say(
-                "assess.line.rows",
-                rows_after=self.rows_after,
-                rows_before=self.rows_before,
-                suppressed=self.suppressed,
-            ),
+            say_of("assess.line.rows", self),
             say("assess.line.mean_variation", mean=mean, columns=len(self.distances)),
             str(self.associations),
             str(self.queries),

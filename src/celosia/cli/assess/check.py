@@ -8,7 +8,7 @@ from celosia.cli import console, options
 from celosia.cli.assess.readers import read_released, released_schema
 from celosia.cli.frame import JsonOutputs
 from celosia.core.errors import PrivacyError
-from celosia.core.messages import Message, say
+from celosia.core.messages import Message, say, say_of
 
 if TYPE_CHECKING:
     from celosia.tables import Check
@@ -51,12 +51,7 @@ def check(
 
 def _show(found: Check) -> None:
     console.show_table(
-        say(
-            "cli.assess.classes_records_suppressed",
-            classes=found.classes,
-            records=found.records,
-            suppressed=found.suppressed,
-        ),
+        say_of("cli.assess.classes_records_suppressed", found),
         console.columns("model", "holds"),
         [
             [each.promise, say("cli.word.yes" if each.holds else "cli.word.no")]
@@ -67,11 +62,5 @@ def _show(found: Check) -> None:
 
 
 def _failure(found: Check) -> PrivacyError:
-    failed = [
-        Message(
-            "cli.failed_model", promise=each.promise, classes=each.classes, records=each.records
-        )
-        for each in found.models
-        if not each.holds
-    ]
+    failed = [Message.of("cli.failed_model", each) for each in found.models if not each.holds]
     return PrivacyError("CEL-A010.model", failed=failed, **found.as_dict())

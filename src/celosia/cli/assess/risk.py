@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from celosia.cli import console, options
 from celosia.cli.frame import JsonOutputs
 from celosia.core.errors import InputError, PrivacyError
-from celosia.core.messages import Message, say
+from celosia.core.messages import Message, say, say_of
 
 if TYPE_CHECKING:
     from celosia.assess.risk import AttackerRisks, RiskProfile
@@ -85,12 +85,7 @@ def risk(
             | ({} if others is None else {"attackers": others.as_dict()})
         ),
         lambda: _show(profile, separation(classes.sizes), others),
-        say(
-            "cli.assess.smallest_class_average_risk",
-            smallest=profile.smallest,
-            average=profile.average,
-            maximum=profile.maximum,
-        ),
+        say_of("cli.assess.smallest_class_average_risk", profile),
     )
 
 

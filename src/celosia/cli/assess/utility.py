@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from celosia.cli import console, options
 from celosia.cli.assess.readers import read_released
 from celosia.cli.frame import ReportOutputs
-from celosia.core.messages import say
+from celosia.core.messages import say, say_of
 
 if TYPE_CHECKING:
     from celosia.assess.utility import UtilityReport
@@ -130,11 +130,7 @@ def _show(found: UtilityReport) -> None:
         )
     if found.learning is not None:
         console.show_table(
-            say(
-                "cli.assess.predicting_majority_guess",
-                target=found.learning.target,
-                majority=found.learning.majority,
-            ),
+            say_of("cli.assess.predicting_majority_guess", found.learning),
             console.columns("classifier", "from_original:.1%", "from_release:.1%", "kept:.1%"),
             [
                 [str(lesson.title), lesson.original_accuracy, lesson.accuracy, lesson.kept]
@@ -142,11 +138,4 @@ def _show(found: UtilityReport) -> None:
             ],
         )
     console.show(str(found.queries))
-    console.show(
-        say(
-            "cli.assess.records_suppressed",
-            rows_after=found.rows_after,
-            rows_before=found.rows_before,
-            suppressed=found.suppressed,
-        )
-    )
+    console.show(say_of("cli.assess.records_suppressed", found))

@@ -5,9 +5,8 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -24,11 +23,8 @@ if TYPE_CHECKING:
     from celosia.collect.secure.tasks import SecureTask
 
 
-class Role(StrEnum):
-    """Which of the two aggregators."""
-
-    leader = "leader"
-    helper = "helper"
+Role = Literal["leader", "helper"]
+"""Which of the two aggregators."""
 
 
 TaskFile = Annotated[
@@ -90,9 +86,9 @@ def verify(
 
     declared = load_task(task)
     outputs.check(inputs=(task, shares, verify_key), checks=output)
-    mine = unpack_shares(declared, role.value, read_file(shares))
+    mine = unpack_shares(declared, role, read_file(shares))
     found = _aggregator(declared, role, verify_key).check(mine)
-    told = pack_checks(declared, role.value, found)
+    told = pack_checks(declared, role, found)
     write_file(output, told, overwrite=outputs.overwrite)
     outputs.show(
         lambda: {"reports": len(found), "output": str(output)},
@@ -124,11 +120,11 @@ def aggregate(
     declared = load_task(task)
     outputs.check(inputs=(task, shares, verify_key, other), sums=output)
     aggregator = _aggregator(declared, role, verify_key)
-    told_by: RoleName = "leader" if role is Role.helper else "helper"
+    told_by: RoleName = "leader" if role == "helper" else "helper"
     theirs = unpack_checks(declared, told_by, read_file(other))
-    aggregator.check(unpack_shares(declared, role.value, read_file(shares)))
+    aggregator.check(unpack_shares(declared, role, read_file(shares)))
     found = aggregator.total(theirs)
-    share = pack_sum(declared, role.value, found)
+    share = pack_sum(declared, role, found)
     write_file(output, share, overwrite=outputs.overwrite)
     outputs.show(
         lambda: {"reports": found.reports, "refused": found.refused, "output": str(output)},
@@ -223,12 +219,12 @@ def upload(
 
     declared = load_task(task)
     data = read_file(shares)
-    count = len(unpack_shares(declared, role.value, data))
-    upload_shares(declared, role.value, data, to=to, token=token, seal_key=seal_to)
+    count = len(unpack_shares(declared, role, data))
+    upload_shares(declared, role, data, to=to, token=token, seal_key=seal_to)
     outputs.show(
-        lambda: {"reports": count, "role": role.value},
+        lambda: {"reports": count, "role": role},
         None,
-        say("collect.secure.uploaded", reports=count, role=role.value),
+        say("collect.secure.uploaded", reports=count, role=role),
     )
 
 
@@ -298,8 +294,8 @@ def aggregator(
         ),
         peer=Access.load(curator=peer_token),
     )
-    if (peer is None) == (role is Role.leader):
-        raise InputError("CEL-R109.peer", role=role.value)
+    if (peer is None) == (role == "leader"):
+        raise InputError("CEL-R109.peer", role=role)
     listen = endpoint.listening()
     mark = key_mark(declared, key)
     helper = None if peer is None else RemoteHelper(peer, token=peer_token, key_mark=mark)
@@ -315,7 +311,7 @@ def aggregator(
             console.note(line)
         if own is not None:
             console.note(say("collect.secure.seal_key", key=public_key(own).hex()))
-        console.note(say("collect.secure.serving", role=role.value, address=listen.address))
+        console.note(say("collect.secure.serving", role=role, address=listen.address))
 
     serve_aggregator(
         opened,
@@ -341,7 +337,7 @@ def _show(found: SecureResult) -> None:
 def _aggregator(task: SecureTask, role: Role, path: Path) -> Aggregator:
     from celosia.collect.secure.aggregation import Aggregator
 
-    return Aggregator(task, role.value, _key(path))
+    return Aggregator(task, role, _key(path))
 
 
 def _key(path: Path) -> bytes:

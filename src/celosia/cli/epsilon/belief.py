@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from celosia.cli import console
 from celosia.cli.frame import FileOutputs
-from celosia.core.messages import Message, say
+from celosia.core.messages import Message, say, say_of
 
 if TYPE_CHECKING:
     from celosia.accounting import BeliefTable
@@ -48,13 +48,7 @@ def belief(
     outputs.show(
         table.as_dict,
         lambda: _show(table, delta),
-        say(
-            "cli.epsilon.at_epsilon_belief_may",
-            epsilon=usual.epsilon,
-            prior=usual.prior,
-            low=usual.low,
-            high=usual.high,
-        ),
+        say_of("cli.epsilon.at_epsilon_belief_may", usual),
         plot=plot,
     )
 

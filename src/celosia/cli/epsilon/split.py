@@ -7,7 +7,7 @@ from typing import Annotated
 from celosia.cli import console
 from celosia.cli.epsilon.formatting import format_at_least
 from celosia.cli.frame import JsonOutputs
-from celosia.core.messages import say
+from celosia.core.messages import say, say_of
 
 
 def split(
@@ -33,12 +33,7 @@ def split(
     outputs.show(
         found.as_dict,
         lambda: console.show_table(
-            say(
-                "cli.epsilon.epsilon_each_releases_within",
-                releases=found.releases,
-                total=found.total,
-                delta=found.delta,
-            ),
+            say_of("cli.epsilon.epsilon_each_releases_within", found),
             console.columns("by", "epsilon", "one_part:,.2f", ""),
             [
                 [

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 if TYPE_CHECKING:
     from celosia.core.progress import Progress
@@ -28,27 +27,16 @@ Methods = Annotated[
 ]
 
 
-class LoopRule(StrEnum):
-    """The treatment of loops."""
-
-    DROP = "drop"
-    REFUSE = "refuse"
+LoopRule = Literal["drop", "refuse"]
+"""The treatment of loops."""
 
 
-class RepeatedEdgeRule(StrEnum):
-    """The treatment of repeated edges."""
-
-    MERGE = "merge"
-    REFUSE = "refuse"
+RepeatedEdgeRule = Literal["merge", "refuse"]
+"""The treatment of repeated edges."""
 
 
-class DirectionRule(StrEnum):
-    """The treatment of directions."""
-
-    UNDIRECT = "undirect"
-    MUTUAL = "mutual"
-    KEEP = "keep"
-    REFUSE = "refuse"
+DirectionRule = Literal["undirect", "mutual", "keep", "refuse"]
+"""The treatment of directions."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,14 +46,12 @@ class Rules:
     vertices: Annotated[
         Path | None, "With an edge list: a table of all vertices, names in the first column."
     ] = None
-    loops: Annotated[LoopRule, "How to treat loops (edges from a vertex to itself)."] = (
-        LoopRule.DROP
-    )
-    repeated: Annotated[RepeatedEdgeRule, "How to treat repeated edges."] = RepeatedEdgeRule.MERGE
+    loops: Annotated[LoopRule, "How to treat loops (edges from a vertex to itself)."] = "drop"
+    repeated: Annotated[RepeatedEdgeRule, "How to treat repeated edges."] = "merge"
     directed: Annotated[
         DirectionRule,
         "How to treat directions: drop them, keep only mutual edges, keep them all, or refuse.",
-    ] = DirectionRule.UNDIRECT
+    ] = "undirect"
     weight: Annotated[
         str | None, "--weight COLUMN", "Edge attribute to keep as a weight; repeated edges add up."
     ] = None
@@ -105,9 +91,9 @@ class Rules:
         return read(
             path,
             format=cast("Format | None", self.format_name),
-            loops=self.loops.value,
-            repeated=self.repeated.value,
-            directed=self.directed.value,
+            loops=self.loops,
+            repeated=self.repeated,
+            directed=self.directed,
             weight=self.weight,
             time=self.time,
             snapshots=self.snapshots,

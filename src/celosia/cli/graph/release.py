@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from celosia.cli import options
 from celosia.cli.frame import AnswerOutputs
@@ -17,38 +16,25 @@ if TYPE_CHECKING:
     from celosia.mechanisms import NoisyAnswer
 
 
-class Statistic(StrEnum):
-    """A statistic of a graph."""
-
-    EDGES = "edges"
-    DEGREES = "degrees"
-    HISTOGRAM = "histogram"
-    TRIANGLES = "triangles"
-    STARS = "stars"
-    JOINT = "joint"
+Statistic = Literal["edges", "degrees", "histogram", "triangles", "stars", "joint"]
+"""A statistic of a graph."""
 
 
-class Level(StrEnum):
-    """The protected unit."""
-
-    EDGE = "edge"
-    VERTEX = "vertex"
+Level = Literal["edge", "vertex"]
+"""The protected unit."""
 
 
-class HistogramStrategy(StrEnum):
-    """The counts of a histogram that get noise."""
-
-    CUMULATIVE = "cumulative"
-    BINS = "bins"
+HistogramStrategy = Literal["cumulative", "bins"]
+"""The counts of a histogram that get noise."""
 
 
 _OPTIONS = {
-    Statistic.EDGES: {"level", "cap", "confidence"},
-    Statistic.DEGREES: {"confidence"},
-    Statistic.HISTOGRAM: {"level", "cap", "strategy", "confidence"},
-    Statistic.TRIANGLES: {"delta", "level", "cap"},
-    Statistic.STARS: {"delta", "k", "level", "cap"},
-    Statistic.JOINT: {"cap", "confidence"},
+    "edges": {"level", "cap", "confidence"},
+    "degrees": {"confidence"},
+    "histogram": {"level", "cap", "strategy", "confidence"},
+    "triangles": {"delta", "level", "cap"},
+    "stars": {"delta", "k", "level", "cap"},
+    "joint": {"cap", "confidence"},
 }
 """Which options each statistic takes besides epsilon."""
 
@@ -101,11 +87,11 @@ def release(
 
     outputs.check(inputs=(graph, rules.vertices))
     chosen = {
-        "level": None if level is None else level.value,
+        "level": level,
         "cap": cap,
         "k": k,
         "delta": delta,
-        "strategy": None if strategy is None else strategy.value,
+        "strategy": strategy,
         "confidence": confidence,
     }
     chosen = {name: value for name, value in chosen.items() if value is not None}
@@ -122,7 +108,7 @@ def release(
 
 def _check(statistic: Statistic, chosen: dict[str, Any]) -> None:
     idle = sorted(chosen.keys() - _OPTIONS[statistic])
-    missing = statistic is Statistic.JOINT and "cap" not in chosen
+    missing = statistic == "joint" and "cap" not in chosen
     if idle or missing:
         raise InputError(
             "CEL-G031.idle" if idle else "CEL-G031.no_cap",
@@ -139,12 +125,12 @@ def _release_statistic(
     from celosia.graphs import private
 
     functions: dict[Statistic, Any] = {
-        Statistic.EDGES: private.edge_count,
-        Statistic.DEGREES: private.degree_sequence,
-        Statistic.HISTOGRAM: private.degree_histogram,
-        Statistic.TRIANGLES: private.triangle_count,
-        Statistic.STARS: private.star_count,
-        Statistic.JOINT: private.joint_degrees,
+        "edges": private.edge_count,
+        "degrees": private.degree_sequence,
+        "histogram": private.degree_histogram,
+        "triangles": private.triangle_count,
+        "stars": private.star_count,
+        "joint": private.joint_degrees,
     }
     answer: NoisyAnswer = functions[statistic](graph, epsilon=epsilon, rng=source(seed), **chosen)
     return answer

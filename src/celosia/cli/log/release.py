@@ -2,44 +2,29 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from celosia.cli import console, options
 from celosia.cli.frame import AnswerOutputs, JsonOutputs
 from celosia.cli.log.input_options import LogInput
 from celosia.cli.payment import Payment
-from celosia.core.messages import say
+from celosia.core.messages import say, say_of
 
 if TYPE_CHECKING:
     from celosia.logs.private import PlanRow
 
 
-class Of(StrEnum):
-    """What is named."""
-
-    QUERIES = "queries"
-    CLICKS = "clicks"
-    QUERY_CLICKS = "query-clicks"
-    PAIRS = "pairs"
+Of = Literal["queries", "clicks", "query-clicks", "pairs"]
+"""What is named."""
 
 
-class KeyMethod(StrEnum):
-    """The mechanism."""
-
-    AUTO = "auto"
-    LAPLACE = "laplace"
-    OPTIMAL = "optimal"
-    GAUSSIAN = "gaussian"
-    SIPS = "sips"
+KeyMethod = Literal["auto", "laplace", "optimal", "gaussian", "sips"]
+"""The mechanism."""
 
 
-class Statistic(StrEnum):
-    """What is released."""
-
-    KEYS = "keys"
-    ITEMSETS = "itemsets"
+Statistic = Literal["keys", "itemsets"]
+"""What is released."""
 
 
 MOST_SETS = 50
@@ -61,12 +46,12 @@ def release(
     ] = 1,
     of: Annotated[
         Of, "What is named: queries, clicks, both together, or pairs of items."
-    ] = Of.QUERIES,
+    ] = "queries",
     method: Annotated[
         KeyMethod,
         "laplace (with counts), optimal (names only), gaussian (many keys), sips (many "
         "keys in rounds, names only).",
-    ] = KeyMethod.AUTO,
+    ] = "auto",
     top: Annotated[int | None, "Release so many keys at most, the most frequent ones."] = None,
     items: Annotated[int, "Of itemsets: how many items sets are made of, at most."] = 12,
     sets: Annotated[bool, "--sets", "The file has baskets; each is one person's."] = False,
@@ -96,9 +81,9 @@ def release(
 
     outputs.check(inputs=(log, given.declare))
     with outputs.working(), payment.budget(epsilon) as budget:
-        private.mechanism_for(epsilon, delta, per_person, method.value)  # before any work
+        private.mechanism_for(epsilon, delta, per_person, method)  # before any work
         read = given.read_sets(log) if sets else given.read(log)
-        if statistic is Statistic.ITEMSETS:
+        if statistic == "itemsets":
             answer = private.itemsets(
                 read,
                 epsilon=epsilon,
@@ -115,8 +100,8 @@ def release(
                 epsilon=epsilon,
                 delta=delta,
                 per_person=per_person,
-                of=of.value,
-                method=method.value,
+                of=of,
+                method=method,
                 top=top,
                 confidence=confidence,
                 budget=budget,
@@ -171,7 +156,7 @@ def plan(
     outputs.show(
         lambda: [asdict(row) for row in rows],
         lambda: _show_plan(rows),
-        say("cli.log.plan_best", method=best.method, per_person=best.per_person, keys=best.keys),
+        say_of("cli.log.plan_best", best),
     )
 
 

@@ -71,7 +71,7 @@ def show_answer(answer: NoisyAnswer) -> None:
 def _show_table(answer: NoisyAnswer) -> None:
     from celosia.mechanisms.values import short
 
-    frame = answer.frame()
+    frame = answer.to_polars()
     pairs = answer.value.items() if isinstance(answer.value, dict) else enumerate(answer.value, 1)
     bounds = frame.select(frame.columns[-2:]).rows() if answer.interval else [()] * frame.height
     rows = [

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import csv
-from enum import StrEnum
 from functools import partial
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from celosia.cli.release.display import ROWS
 from celosia.cli.release.numbers import grid_of
@@ -17,12 +16,8 @@ if TYPE_CHECKING:
     from celosia.mechanisms import SparseVector
 
 
-class Method(StrEnum):
-    """How the best is chosen."""
-
-    PERMUTE_AND_FLIP = "permute-and-flip"
-    EXPONENTIAL = "exponential"
-    NOISY_MAX = "noisy-max"
+Method = Literal["permute-and-flip", "exponential", "noisy-max"]
+"""How the best is chosen."""
 
 
 def histogram(
@@ -77,7 +72,7 @@ def top(
     release: RowReleaseOptions,
     categories: Annotated[str, "A,B,C", "Public list of categories; quote those with commas."],
     count: Annotated[int, "How many categories to choose."] = 1,
-    method: Annotated[Method, "The selection mechanism."] = (Method.PERMUTE_AND_FLIP),
+    method: Annotated[Method, "The selection mechanism."] = "permute-and-flip",
 ) -> None:
     """Release which of the declared categories have the most rows; not how many they have.
 
@@ -89,7 +84,7 @@ def top(
     """
     from celosia.mechanisms import MostFrequent
 
-    make = partial(MostFrequent, categories=texts(categories), count=count, selection=method.value)
+    make = partial(MostFrequent, categories=texts(categories), count=count, selection=method)
     release.run(ReleaseRequest(make=make, error_in="cli.unit.below_best", cells="string"))
 
 

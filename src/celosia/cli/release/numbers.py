@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from functools import partial
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from celosia.cli.release.display import ROWS
 from celosia.cli.release.run import Lower, ReleaseRequest, RowReleaseOptions, Step, Upper
@@ -19,13 +18,8 @@ WithInterval = Annotated[
 ]
 
 
-class Method(StrEnum):
-    """How a mean is found."""
-
-    NORMALISED = "normalised"
-    SUM_COUNT = "sum-count"
-    DIRECT = "direct"
-    EXPONENTIAL = "exponential"
+Method = Literal["normalised", "sum-count", "direct", "exponential"]
+"""How a mean is found."""
 
 
 def count(
@@ -80,7 +74,7 @@ def mean(
     release: RowReleaseOptions,
     lower: Lower,
     upper: Upper,
-    method: Annotated[Method, "normalised has the least error."] = Method.NORMALISED,
+    method: Annotated[Method, "normalised has the least error."] = "normalised",
     grid: Step = None,
 ) -> None:
     """Release the mean of a column whose values are clipped to bounds.
@@ -98,10 +92,10 @@ def mean(
     from celosia.mechanisms import DirectMean, ExponentialMean, NormalisedMean, SumCountMean
 
     means = {
-        Method.NORMALISED: NormalisedMean,
-        Method.SUM_COUNT: SumCountMean,
-        Method.DIRECT: DirectMean,
-        Method.EXPONENTIAL: ExponentialMean,
+        "normalised": NormalisedMean,
+        "sum-count": SumCountMean,
+        "direct": DirectMean,
+        "exponential": ExponentialMean,
     }
     make = partial(means[method], lower=lower, upper=upper, grid=grid_of(grid))
     release.run(ReleaseRequest(make=make, error_in=UNIT))

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from celosia.cli import console
 from celosia.cli.frame import ReleaseOutputs
@@ -18,15 +17,8 @@ from celosia.cli.trace.input_options import (
 )
 from celosia.core.messages import say
 
-
-class Period(StrEnum):
-    """How long a pseudonym lasts."""
-
-    NONE = "none"
-    TRIP = "trip"
-    DAY = "day"
-    WEEK = "week"
-    WHOLE = "whole"
+Period = Literal["none", "trip", "day", "week", "whole"]
+"""How long a pseudonym lasts."""
 
 
 def publish(
@@ -95,9 +87,7 @@ def publish(
         "noise_key": None if noise_key is None else str(noise_key),
     }
     wanted = one_method(method, glove=glove, planar=planar_laplace, noise=noise)
-    options = PublishOptions(
-        pseudonym=None if pseudonym is None else pseudonym.value, trim=trim, assess=not no_assess
-    )
+    options = PublishOptions(pseudonym=pseudonym, trim=trim, assess=not no_assess)
     with outputs.working() as progress:
         traces = declared.read(points, progress)
         if noise_key is not None and not noise_key.exists():

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from celosia.cli import options
 from celosia.cli.frame import AnswerOutputs
@@ -16,28 +15,19 @@ if TYPE_CHECKING:
     from celosia.traces import Traces
 
 
-class Statistic(StrEnum):
-    """What is released."""
-
-    GRID = "grid"
-    VISITS = "visits"
-    FLOWS = "flows"
-    SYNTHETIC = "synthetic"
+Statistic = Literal["grid", "visits", "flows", "synthetic"]
+"""What is released."""
 
 
-class GridKind(StrEnum):
-    """How a map is cut into cells."""
-
-    UNIFORM = "uniform"
-    QUADTREE = "quadtree"
-    ADAPTIVE = "adaptive"
+GridKind = Literal["uniform", "quadtree", "adaptive"]
+"""How a map is cut into cells."""
 
 
 _OPTIONS = {
-    Statistic.GRID: {"kind", "size", "people", "height", "confidence"},
-    Statistic.VISITS: {"grid", "confidence"},
-    Statistic.FLOWS: {"grid", "delta", "confidence"},
-    Statistic.SYNTHETIC: {"size", "max_steps", "trips", "refine", "private_length"},
+    "grid": {"kind", "size", "people", "height", "confidence"},
+    "visits": {"grid", "confidence"},
+    "flows": {"grid", "delta", "confidence"},
+    "synthetic": {"size", "max_steps", "trips", "refine", "private_length"},
 }
 """Which options each statistic takes besides epsilon and per_person."""
 
@@ -97,7 +87,7 @@ def release(
 
     outputs.check(inputs=(points, declared.declare))
     chosen: dict[str, Any] = {
-        "kind": None if kind is None else kind.value,
+        "kind": kind,
         "size": size,
         "people": people,
         "height": height,
@@ -114,7 +104,7 @@ def release(
     asked = given | {"epsilon": epsilon, "per_person": per_person}
     with outputs.working() as progress, payment.budget(epsilon) as budget:
         traces = declared.read(points, progress)
-        if statistic is Statistic.SYNTHETIC:
+        if statistic == "synthetic":
             made = private.synthetic(
                 traces,
                 private.SyntheticTraces(**asked),
@@ -126,7 +116,7 @@ def release(
         else:
             answer = _answer(statistic, traces, asked | {"budget": budget}, seed)
             outputs.save(answer)
-    if statistic is Statistic.SYNTHETIC:
+    if statistic == "synthetic":
         outputs.finish(made, lambda: None)
     else:
         outputs.finish(answer, lambda: display.show_answer(answer))
@@ -150,9 +140,9 @@ def _answer(
     from celosia.traces import private
 
     functions: dict[Statistic, Any] = {
-        Statistic.GRID: private.grid,
-        Statistic.VISITS: private.visits,
-        Statistic.FLOWS: private.flows,
+        "grid": private.grid,
+        "visits": private.visits,
+        "flows": private.flows,
     }
     answer: NoisyAnswer = functions[statistic](traces, rng=source(seed), **asked)
     return answer

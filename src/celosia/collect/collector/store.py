@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from threading import RLock
-from typing import Self
 
 import numpy as np
 
@@ -16,9 +15,10 @@ from celosia.collect.protocol import Protocol, Server
 from celosia.collect.reports import Packed, Reports
 from celosia.core.errors import EngineError, InputError
 from celosia.core.progress import Progress, silent
+from celosia.core.resources import Closeable
 
 
-class BatchStore(ABC):
+class BatchStore(Closeable):
     """A folder of batches: a collector adds them up, a shuffler sends them on."""
 
     def __init__(
@@ -91,12 +91,6 @@ class BatchStore(ABC):
         if shortened:
             self._tidy()
         return outcomes
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def _outcome(self, server: Server, batch: Batch, fresh: list[Packed]) -> Receipt | InputError:
         try:

@@ -26,7 +26,7 @@ from celosia.collect.protocol import BlanketShares, Client, Protocol, Server
 from celosia.collect.reports import Packed
 from celosia.collect.state import State
 from celosia.core.errors import InputError, QueryRefused
-from celosia.core.messages import say
+from celosia.core.messages import say_of
 from celosia.core.methods import parameter
 from celosia.core.numbers import whole
 from celosia.core.randomness import Source
@@ -67,14 +67,7 @@ class CardinalityEstimate:
         return asdict(self) | {"confidence": confidence, "low": low, "high": high}
 
     def __str__(self) -> str:
-        return say(
-            "collect.summary.cardinality",
-            count=self.count,
-            least=self.least,
-            error=self.error,
-            bias=self.bias,
-            users=self.users,
-        )
+        return say_of("collect.summary.cardinality", self)
 
 
 @dataclass(frozen=True, kw_only=True)

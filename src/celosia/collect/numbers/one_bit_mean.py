@@ -17,7 +17,7 @@ from celosia.collect.numbers.buckets import numbers_of
 from celosia.collect.protocol import BlanketShares, Estimated, Protocol, RememberingClient, Server
 from celosia.collect.reports import Packed, pack, unpack
 from celosia.core.errors import InputError
-from celosia.core.messages import say
+from celosia.core.messages import say_of
 from celosia.core.methods import parameter
 from celosia.core.numbers import exactly
 from celosia.core.randomness import Source
@@ -65,7 +65,7 @@ class MeanEstimate:
         }
 
     def __str__(self) -> str:
-        return say("collect.summary.mean", mean=self.mean, error=self.error, users=self.users)
+        return say_of("collect.summary.mean", self)
 
 
 @dataclass(frozen=True, kw_only=True)

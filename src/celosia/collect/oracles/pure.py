@@ -28,7 +28,7 @@ from celosia.collect.protocol import FORM, Protocol, Server
 from celosia.collect.reports import Packed, malformed, unpack
 from celosia.collect.state import State
 from celosia.core.errors import InputError
-from celosia.core.methods import Parameter
+from celosia.core.methods import Method, Parameter
 from celosia.core.numbers import exactly
 from celosia.mechanisms.additive.directed_rounding import exp_below
 from celosia.sketches.hashing import digests
@@ -182,14 +182,8 @@ def as_domain(domain: Any) -> tuple[Any, ...]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class DomainProtocol(Protocol):
-    """A protocol over a public domain.
-
-    Args:
-        epsilon: of one report, for any two values of one person.
-        key: the name of the collection.
-        domain: all possible values, in an order that all devices share.
-    """
+class DomainMethod(Method):
+    """A method over a public domain."""
 
     domain: Sequence[Hashable] = field(
         repr=False,  # it may be very long
@@ -206,6 +200,17 @@ class DomainProtocol(Protocol):
     def values(self) -> Domain:
         """The domain, checked, with the place of each value."""
         return Domain(tuple(self.domain))
+
+
+@dataclass(frozen=True, kw_only=True)
+class DomainProtocol(DomainMethod, Protocol):
+    """A protocol over a public domain.
+
+    Args:
+        epsilon: of one report, for any two values of one person.
+        key: the name of the collection.
+        domain: all possible values, in an order that all devices share.
+    """
 
     @cached_property
     def fingerprint(self) -> bytes:

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from celosia.collect.estimates import Estimates
 from celosia.collect.rappor.rappor import Rappor
 from celosia.core.errors import InputError
-from celosia.core.messages import Message, say
+from celosia.core.messages import Message, say_of
 from celosia.core.progress import Progress, Step, silent
 from celosia.mechanisms.parameters import check_confidence
 from celosia.sketches.hashing import Digests, digests
@@ -157,12 +157,11 @@ class DecodedValues:
         }
 
     def __str__(self) -> str:
-        return say(
+        return say_of(
             "collect.summary.decoding",
+            self.estimates,
             found=int(self.found.sum()),
             candidates=self.found.size,
-            users=self.estimates.users,
-            protocol=self.estimates.protocol,
         )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from celosia.collect.recommendations.designs import Need, UnfitProtocol, design_protocol, error_of
 from celosia.core import figures, report
-from celosia.core.messages import say, sentence
+from celosia.core.messages import say, say_of, sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +53,7 @@ class Recommendation:
         }
 
     def __str__(self) -> str:
-        return say(
-            "collect.summary.recommendation",
-            label=self.label,
-            error=self.error,
-            share=self.share,
-            bits=self.report_bits,
-        )
+        return say_of("collect.summary.recommendation", self, bits=self.report_bits)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from celosia.collect.oracles.pure import Domain, as_domain, fingerprint_of
+from celosia.collect.oracles.pure import DomainMethod, fingerprint_of
 from celosia.collect.protocol import as_key
 from celosia.collect.registry import read_declaration
 from celosia.collect.secure.circuits import Circuit, CountCircuit, HistogramCircuit, SumCircuit
@@ -149,26 +149,10 @@ class SecureSum(SecureTask):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SecureHistogram(SecureTask):
+class SecureHistogram(DomainMethod, SecureTask):
     """How many devices have each value of a public list."""
 
     method_name: ClassVar[str] = "prio3-histogram"
-
-    domain: Sequence[Hashable] = field(
-        repr=False,
-        metadata={
-            "parameter": Parameter(kind="values", check=as_domain, allowed="collect.allowed.domain")
-        },
-    )
-
-    def check(self) -> None:
-        """Refuse a domain of values that are not different."""
-        _ = self.values
-
-    @cached_property
-    def values(self) -> Domain:
-        """The domain, with the place of each value."""
-        return Domain(tuple(self.domain))
 
     @cached_property
     def circuit(self) -> Circuit:

@@ -8,7 +8,7 @@ from typing import Any
 from celosia.accounting.amounts import delta_amount
 from celosia.accounting.belief import delta_warning
 from celosia.collect.protocol import Protocol
-from celosia.core.messages import Message, say
+from celosia.core.messages import Message, say, say_of
 from celosia.core.methods import PlainValues
 
 
@@ -32,12 +32,7 @@ class ShuffleGuarantee(PlainValues):
         own = say("collect.guarantee.own_bound", method=self.method)
         of_any = say("collect.guarantee.any_bound", method=self.method)
         return (
-            say(
-                "collect.guarantee.honest",
-                reports=self.reports,
-                epsilon=self.honest_epsilon,
-                delta=self.delta,
-            ),
+            say_of("collect.guarantee.honest", self, epsilon=self.honest_epsilon),
             say("collect.guarantee.colluding", epsilon=self.colluding_epsilon),
             own if self.is_own_bound else of_any,
             say("collect.guarantee.seen"),

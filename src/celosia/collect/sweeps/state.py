@@ -13,16 +13,17 @@ import sqlite3
 from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from celosia.collect.sweeps.options import SweepPoint
 from celosia.core.errors import InputError
+from celosia.core.resources import Closeable
 
 FORM = "celosia sweep 1"
 _WAIT = 30.0
 
 
-class SweepState:
+class SweepState(Closeable):
     """Finished runs, in a file or, without a path, in memory only.
 
     Raises:
@@ -64,10 +65,8 @@ class SweepState:
                 (_key(point), repeat, json.dumps(result)),
             )
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
+        """Let go of what it holds."""
         self._file.close()
 
 

@@ -9,7 +9,7 @@ from typing import IO, Any
 
 from celosia.core.errors import InputError
 from celosia.core.files import check_writable, replacing
-from celosia.core.messages import Message, say
+from celosia.core.messages import Message, say_of
 from celosia.core.numbers import whole
 from celosia.core.progress import Progress, Step, silent
 from celosia.datasets.watdiv.facts import Facts, make_facts
@@ -31,7 +31,7 @@ class ShopGraph:
     seed: int
 
     def __str__(self) -> str:
-        return say("datasets.line.watdiv", triples=self.triples, users=self.users, seed=self.seed)
+        return say_of("datasets.line.watdiv", self)
 
     def as_dict(self) -> dict[str, Any]:
         """What it is as plain values, with the number of entities of each kind."""

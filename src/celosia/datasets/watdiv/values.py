@@ -20,19 +20,19 @@ class EntityValue:
 
 
 @dataclass(frozen=True, slots=True)
-class IntegerRange:
-    """A whole number, uniform between two ends."""
-
+class _WholeRange:
     least: int
     most: int
 
 
 @dataclass(frozen=True, slots=True)
-class MoneyRange:
-    """A decimal of two places, uniform between two ends in cents."""
+class IntegerRange(_WholeRange):
+    """A whole number, uniform between two ends."""
 
-    least: int
-    most: int
+
+@dataclass(frozen=True, slots=True)
+class MoneyRange(_WholeRange):
+    """A decimal of two places, uniform between two ends in cents."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from celosia.core.errors import EngineError
-from celosia.core.work_folders import WorkFolder
+from celosia.core.resources import WorkFolder
 from celosia.engines.spark.java import OLDEST, java_home
 
 if TYPE_CHECKING:

@@ -7,10 +7,11 @@ from contextlib import contextmanager, suppress
 from decimal import Decimal
 from pathlib import Path
 from threading import Event, Thread
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from celosia.core.errors import EngineError
+from celosia.core.resources import Closeable
 from celosia.engines.spark.paths import FileTable, quoted
 from celosia.engines.spark.session import spark_session
 from celosia.engines.sql import (
@@ -120,7 +121,7 @@ SETTINGS = {
 """What a cluster may set otherwise, and what a result must not depend on."""
 
 
-class SparkEngine:
+class SparkEngine(Closeable):
     """Spark over Parquet and CSV files, over the tables of its catalogue, or both; read only.
 
     Spark has no transactions. What holds instead: the files behind every table that is asked are
@@ -275,12 +276,6 @@ class SparkEngine:
                 each.drop()
             if self._remote:
                 self._session.stop()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 def _widened(query: exp.Expr) -> exp.Expr:

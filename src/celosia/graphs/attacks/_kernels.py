@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.core._kernels import first_at_least
 from celosia.core.kernels import njit
 from celosia.graphs.arrays import Flags, Floats, Vertices, Whole, Words
 
@@ -40,14 +41,9 @@ def adjacent(starts: Whole, neighbours: Vertices, one: int, other: int) -> bool:
     """Whether two vertices are joined: a search in the shorter row."""
     if starts[one + 1] - starts[one] > starts[other + 1] - starts[other]:
         one, other = other, one
-    low, high = starts[one], starts[one + 1]
-    while low < high:
-        middle = (low + high) // 2
-        if neighbours[middle] < other:
-            low = middle + 1
-        else:
-            high = middle
-    return bool(low < starts[one + 1] and neighbours[low] == other)
+    end = starts[one + 1]
+    place = first_at_least(neighbours, starts[one], end, other)
+    return bool(place < end and neighbours[place] == other)
 
 
 @njit(cache=True, nogil=True)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import ceil, comb, log2
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
-from celosia.core.messages import Message, say, sentence
-from celosia.core.methods import parameter
+from celosia.core.messages import Message, say, say_of, sentence
+from celosia.core.methods import PlainValues, parameter
 from celosia.core.numbers import whole
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
@@ -69,8 +69,11 @@ class Recovery:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ActiveAttack:
+class ActiveAttack(PlainValues):
     """Planted accounts over several runs."""
+
+    name: ClassVar[str] = "active"
+    derived = ("name", "rate", "share_exposed")
 
     accounts: int
     targets: int
@@ -94,20 +97,6 @@ class ActiveAttack:
         """The share of the targets found for certain."""
         return self.exposed / (self.runs * self.targets)
 
-    def as_dict(self) -> dict[str, Any]:
-        return {
-            "name": "active",
-            "accounts": self.accounts,
-            "targets": self.targets,
-            "runs": self.runs,
-            "recovered": self.recovered,
-            "ambiguous": self.ambiguous,
-            "exposed": self.exposed,
-            "rate": self.rate,
-            "share_exposed": self.share_exposed,
-            "release": self.release,
-        }
-
     def blocks(self) -> list[Block]:
         """The attack as parts of a report."""
         facts = [
@@ -123,14 +112,7 @@ class ActiveAttack:
         ]
 
     def __str__(self) -> str:
-        return say(
-            "graphs.attack.active",
-            accounts=self.accounts,
-            release=self.release,
-            recovered=self.recovered,
-            runs=self.runs,
-            share_exposed=self.share_exposed,
-        )
+        return say_of("graphs.attack.active", self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

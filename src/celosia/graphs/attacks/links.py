@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
-from celosia.core.messages import Message, say, sentence
+from celosia.core.messages import Message, say, say_of, sentence
 from celosia.core.methods import PlainValues, parameter
 from celosia.core.numbers import whole
 from celosia.core.progress import Progress, silent
@@ -154,12 +154,7 @@ class LinkAttack:
         ]
 
     def __str__(self) -> str:
-        return say(
-            "graphs.attack.links_line",
-            edges_deleted=self.edges_deleted,
-            edges_added=self.edges_added,
-            best=self.best,
-        )
+        return say_of("graphs.attack.links_line", self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
-from celosia.core.messages import Message, say, sentence
+from celosia.core.messages import Message, say, say_of, sentence
 from celosia.core.report import Block, Facts, Heading, Paragraph, Table
 from celosia.graphs.graph import Graph
 
@@ -123,15 +123,13 @@ class GraphAttack:
 
     def __str__(self) -> str:
         none = int(np.count_nonzero(self.sizes == 0))
-        return say(
+        return say_of(
             "graphs.attack.line_none" if none else "graphs.attack.line",
+            self,
             none=none,
-            name=self.name,
             exposed=self.exposed.size,
             targets=int(self.targets.size),
             share=self.share_exposed,
-            smallest=self.smallest,
-            chance=self.chance,
         )
 
     def __repr__(self) -> str:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Literal, TypedDict, get_args
 
 import numpy as np
 import polars as pl
@@ -191,6 +191,18 @@ def utf8(data: bytes, path: Path) -> str:
 LoopRule = Literal["drop", "refuse"]
 RepeatedEdgeRule = Literal["merge", "refuse"]
 DirectionRule = Literal["undirect", "mutual", "keep", "refuse"]
+
+
+class RuleKeywords(TypedDict, total=False):
+    """The fields of `Rules`, as keywords."""
+
+    loops: LoopRule
+    repeated: RepeatedEdgeRule
+    directed: DirectionRule
+    weight: str | None
+    time: str | None
+    snapshots: int | None
+    bipartite: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

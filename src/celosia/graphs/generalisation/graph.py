@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
 from celosia.core.files import replacing
-from celosia.core.messages import say
+from celosia.core.messages import say_of
 from celosia.core.numbers import whole
 from celosia.core.randomness import Source
 from celosia.frames.formats import check_readable, open_bytes, unreadable
@@ -154,12 +154,7 @@ class GeneralisedGraph:
         return sample_world(self, rng)
 
     def __str__(self) -> str:
-        return say(
-            "graphs.graph.generalised",
-            super_vertices=len(self.sizes),
-            order=self.order,
-            size=self.size,
-        )
+        return say_of("graphs.graph.generalised", self, super_vertices=len(self.sizes))
 
 
 def shuffle_super_vertices(graph: GeneralisedGraph, rng: Source) -> GeneralisedGraph:

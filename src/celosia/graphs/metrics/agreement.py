@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.core.messages import say
+from celosia.core.messages import say_of
 from celosia.core.methods import PlainValues
 from celosia.graphs.graph import Graph
 
@@ -43,14 +43,7 @@ class EdgeChanges(PlainValues):
         return self.kept / self.before if self.before else 1.0
 
     def __str__(self) -> str:
-        return say(
-            "graphs.metric.edges_line",
-            share_kept=self.share_kept,
-            kept=self.kept,
-            before=self.before,
-            removed=self.removed,
-            added=self.added,
-        )
+        return say_of("graphs.metric.edges_line", self)
 
 
 def edge_changes(before: Graph, after: Graph) -> EdgeChanges:

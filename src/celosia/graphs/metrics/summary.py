@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
-from celosia.core.messages import Message, say
+from celosia.core.messages import Message, say, say_of
 from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Seeded, Source, System
 from celosia.core.report import Block, Heading, KeyFigure, KeyFigures, Notice, Paragraph, Table
@@ -362,11 +362,7 @@ def _cards(found: GraphUtility) -> KeyFigures:
             KeyFigure(
                 say("graphs.report.edges_kept"),
                 f"{found.edges.share_kept:.1%}",
-                say(
-                    "graphs.report.removed_added",
-                    removed=found.edges.removed,
-                    added=found.edges.added,
-                ),
+                say_of("graphs.report.removed_added", found.edges),
             ),
             KeyFigure(
                 say("graphs.report.degrees_changed"),

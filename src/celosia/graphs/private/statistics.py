@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from math import exp, inf
-from typing import Any, get_args
+from typing import Any, Unpack, get_args
 
 from celosia.accounting.budget import Budget
 from celosia.core.errors import InputError
@@ -33,7 +33,12 @@ from celosia.graphs.private.local_sensitivity import Sensitive
 from celosia.graphs.private.mechanism import ONE_EDGE, GraphMechanism, Level, check_graph
 from celosia.graphs.private.projection import CAPS
 from celosia.mechanisms.guarantees import guarantee_of, stated_epsilon_delta
-from celosia.mechanisms.noisy_answer import NoisyAnswer, ReleaseOptions, release_with_guarantee
+from celosia.mechanisms.noisy_answer import (
+    AnswerOptions,
+    NoisyAnswer,
+    ReleaseOptions,
+    release_with_guarantee,
+)
 from celosia.mechanisms.values import format_rounded_up
 
 Cap = int | Sequence[int]
@@ -133,9 +138,7 @@ def edge_count(
     epsilon: float,
     level: Level = "edge",
     cap: Cap | None = None,
-    confidence: float = 0.95,
-    budget: Budget | None = None,
-    rng: Source | None = None,
+    **options: Unpack[AnswerOptions],
 ) -> NoisyAnswer:
     """The number of edges.
 
@@ -145,9 +148,7 @@ def edge_count(
         level: what is hidden, one `edge` or one `vertex` with all its edges.
         cap: for a vertex: how many of its edges count; of several, one is chosen privately. The
             powers of two from 2 to 1024 where none is given.
-        confidence: of the interval.
-        budget: pays for the answer.
-        rng: where randomness comes from.
+        options: `confidence`, `budget` and `rng`, as of `release`.
 
     Raises:
         InputError: CEL-G301 no such level; CEL-G302 not a cap.
@@ -158,7 +159,7 @@ def edge_count(
     else:
         _no_cap(cap)
         mechanism = EdgeCount(epsilon=epsilon)
-    return release(graph, mechanism, confidence=confidence, budget=budget, rng=rng)
+    return release(graph, mechanism, **options)
 
 
 def degree_histogram(
@@ -168,9 +169,7 @@ def degree_histogram(
     level: Level = "edge",
     cap: Cap | None = None,
     strategy: Strategy = "cumulative",
-    confidence: float = 0.95,
-    budget: Budget | None = None,
-    rng: Source | None = None,
+    **options: Unpack[AnswerOptions],
 ) -> NoisyAnswer:
     """The number of vertices of each degree.
 
@@ -181,9 +180,7 @@ def degree_histogram(
         cap: for an edge: the degree from which on vertices are counted together. For a vertex: as
             in `edge_count`.
         strategy: `cumulative` or `bins`, see `DegreeHistogram`.
-        confidence: of the interval.
-        budget: pays for the answer.
-        rng: where randomness comes from.
+        options: `confidence`, `budget` and `rng`, as of `release`.
 
     Raises:
         InputError: CEL-G301 no such level; CEL-G302 not a cap; CEL-G305 no such strategy.
@@ -193,20 +190,18 @@ def degree_histogram(
         mechanism = BoundedDegreeHistogram(epsilon=epsilon, cap=_caps(cap), strategy=strategy)
     else:
         mechanism = DegreeHistogram(epsilon=epsilon, cap=cap, strategy=strategy)  # type: ignore[arg-type]
-    return release(graph, mechanism, confidence=confidence, budget=budget, rng=rng)
+    return release(graph, mechanism, **options)
 
 
 def degree_sequence(
     graph: Graph,
     *,
     epsilon: float,
-    confidence: float = 0.95,
-    budget: Budget | None = None,
-    rng: Source | None = None,
+    **options: Unpack[AnswerOptions],
 ) -> NoisyAnswer:
     """The degrees in rising order, hiding one edge; see `DegreeSequence`."""
     mechanism = DegreeSequence(epsilon=epsilon)
-    return release(graph, mechanism, confidence=confidence, budget=budget, rng=rng)
+    return release(graph, mechanism, **options)
 
 
 def triangle_count(
@@ -216,9 +211,8 @@ def triangle_count(
     delta: float | None = None,
     level: Level = "edge",
     cap: Cap | None = None,
-    budget: Budget | None = None,
-    rng: Source | None = None,
     progress: Progress = silent,
+    **options: Unpack[AnswerOptions],
 ) -> NoisyAnswer:
     """The number of triangles.
 
@@ -229,9 +223,8 @@ def triangle_count(
         level: what is hidden, one `edge` or one `vertex` with all its edges.
         cap: for a vertex: how many of its triangles count, see `BoundedTriangleCount`; of several,
             one is chosen privately. The powers of two from 2 to 1024 where none is given.
-        budget: pays for the answer.
-        rng: where randomness comes from.
         progress: reports how far the count has come.
+        options: `confidence`, `budget` and `rng`, as of `release`.
 
     Raises:
         InputError: CEL-G301 no such level; CEL-G302 not a cap, or a delta beside a cap.
@@ -243,7 +236,7 @@ def triangle_count(
     else:
         _no_cap(cap)
         mechanism = TriangleCount(epsilon=epsilon, delta=delta)
-    return release(graph, mechanism, budget=budget, rng=rng, progress=progress)
+    return release(graph, mechanism, progress=progress, **options)
 
 
 def star_count(
@@ -254,8 +247,7 @@ def star_count(
     delta: float | None = None,
     level: Level = "edge",
     cap: Cap | None = None,
-    budget: Budget | None = None,
-    rng: Source | None = None,
+    **options: Unpack[AnswerOptions],
 ) -> NoisyAnswer:
     """The number of stars with k rays; arguments as of `triangle_count`, caps as in `edge_count`.
 
@@ -270,7 +262,7 @@ def star_count(
     else:
         _no_cap(cap)
         mechanism = StarCount(epsilon=epsilon, delta=delta, k=k)
-    return release(graph, mechanism, budget=budget, rng=rng)
+    return release(graph, mechanism, **options)
 
 
 def joint_degrees(
@@ -278,13 +270,11 @@ def joint_degrees(
     *,
     epsilon: float,
     cap: int,
-    confidence: float = 0.95,
-    budget: Budget | None = None,
-    rng: Source | None = None,
+    **options: Unpack[AnswerOptions],
 ) -> NoisyAnswer:
     """The number of edges by the degrees of their ends, hiding one edge; see `JointDegrees`."""
     mechanism = JointDegrees(epsilon=epsilon, cap=cap)
-    return release(graph, mechanism, confidence=confidence, budget=budget, rng=rng)
+    return release(graph, mechanism, **options)
 
 
 def check_level(level: object) -> Level:

@@ -50,7 +50,7 @@ class Obfuscation:
             "vertices": int(self.entropies.size),
             "failing": int(self.failing.size),
             "share": self.share,
-            "least entropy": float(self.entropies.min(initial=np.inf)),
+            "least_entropy": float(self.entropies.min(initial=np.inf)),
         }
 
     def __str__(self) -> str:

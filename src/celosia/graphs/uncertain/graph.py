@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
 from celosia.core.files import replacing
-from celosia.core.messages import say
+from celosia.core.messages import say_of
 from celosia.core.numbers import whole
 from celosia.core.randomness import Source
 from celosia.frames.formats import check_readable, open_bytes, unreadable
@@ -176,12 +176,7 @@ class UncertainGraph:
         return f"UncertainGraph({self})"
 
     def __str__(self) -> str:
-        return say(
-            "graphs.graph.uncertain",
-            order=self.order,
-            size=self.size,
-            expected_edges=self.expected_edges,
-        )
+        return say_of("graphs.graph.uncertain", self)
 
 
 _TITLES = ["u", "v", "p"]

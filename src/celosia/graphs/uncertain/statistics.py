@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
-from celosia.core.messages import Message, say
+from celosia.core.messages import Message, say_of
+from celosia.core.methods import PlainValues
 from celosia.core.numbers import whole
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
@@ -27,31 +27,18 @@ def maximum_degree(graph: Graph) -> float:
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class ExpectedStatistics:
+class ExpectedStatistics(PlainValues):
     """Averages over all worlds, in closed form."""
 
     edges: float
-    degrees: NDArray[np.float64]
+    degrees: NDArray[np.float64] = field(repr=False)
     """Of each vertex."""
     mean_degree: float
     degree_variance: float
     """The average of the variance that the degrees of one world have."""
 
-    def as_dict(self) -> dict[str, Any]:
-        """The same as plain values, without the degrees of single vertices."""
-        return {
-            "edges": self.edges,
-            "mean degree": self.mean_degree,
-            "degree variance": self.degree_variance,
-        }
-
     def __str__(self) -> str:
-        return say(
-            "graphs.graph.expected",
-            edges=self.edges,
-            mean_degree=self.mean_degree,
-            degree_variance=self.degree_variance,
-        )
+        return say_of("graphs.graph.expected", self)
 
 
 def expected_statistics(graph: UncertainGraph) -> ExpectedStatistics:
@@ -86,7 +73,7 @@ def _at_vertices(graph: UncertainGraph, of_pair: NDArray[np.float64]) -> NDArray
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SampledMean:
+class SampledMean(PlainValues):
     """The mean of a number over sampled worlds."""
 
     mean: float
@@ -94,12 +81,8 @@ class SampledMean:
     """The standard error of the mean."""
     worlds: int
 
-    def as_dict(self) -> dict[str, Any]:
-        """The same as plain values."""
-        return {"mean": self.mean, "standard error": self.error, "worlds": self.worlds}
-
     def __str__(self) -> str:
-        return say("graphs.graph.estimate", mean=self.mean, error=self.error, worlds=self.worlds)
+        return say_of("graphs.graph.estimate", self)
 
 
 def sampled_statistics(

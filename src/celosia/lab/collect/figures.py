@@ -17,6 +17,7 @@ from celosia.core.report import Block, Figure, Heading
 from celosia.datasets.telemetry import ANGLICISMS_50K, EXPONENTIAL_50K, NORMAL_200K
 from celosia.lab.collect import count_mean, hadamard, publication, rappor
 from celosia.lab.collect.law import ErrorLaw
+from celosia.lab.figures import listed_lines
 from celosia.lab.findings import Findings, Row
 
 HASHES, WIDTH = 1024, 256
@@ -230,19 +231,8 @@ def _errors_by_bits() -> Iterator[Figure]:
             say("lab.collect.series_epsilon", epsilon=each): [printed[one, each] for one in bits]
             for each in chosen
         }
-        drawing = figures.lines(
-            bits,
-            series,
-            title=words,
-            x_label=say("lab.collect.bits_sent"),
-            y_label=say("lab.collect.printed_nrmse"),
-            log=True,
-        )
-        listed = "; ".join(
-            f"{name}: {', '.join(f'{each:g}' for each in heights)}"
-            for name, heights in series.items()
-        )
-        yield Figure(drawing, words, say("lab.collect.values_listed", words=words, listed=listed))
+        x, y = say("lab.collect.bits_sent"), say("lab.collect.printed_nrmse")
+        yield listed_lines(words, bits, series, x_label=x, y_label=y)
 
 
 def _lines(

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from celosia.core.figures import tree
-from celosia.core.messages import Message, say
+from celosia.core.messages import Message, say, say_of
 from celosia.core.progress import Progress, Step
 from celosia.core.randomness import Seeded
 from celosia.core.report import Block, Figure, Heading, Paragraph
@@ -42,10 +42,7 @@ def risk_map(findings: Findings, progress: Progress) -> Sequence[Block]:
     """Five methods in four strengths each, by the records linked back and by what is lost."""
     progress(Step(Message("lab.masking.drawing_the_map"), 0))
     found = map_methods(incomes(), COLUMNS, rng=Seeded(1))
-    best = "; ".join(
-        say("lab.masking.linked_loss", name=each.name, risk=each.risk, loss=each.loss)
-        for each in found.best
-    )
+    best = "; ".join(say_of("lab.masking.linked_loss", each) for each in found.best)
     words = say(
         "lab.masking.risk_and_loss_of_maskings_of", points=len(found.points), records=RECORDS
     )

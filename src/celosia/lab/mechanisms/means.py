@@ -149,14 +149,7 @@ class MeanSetting:
     def name(self) -> str:
         """The run that its cells belong to."""
         known = "" if self.size == 1000 else Message("lab.mechanisms.mean_implied", mean=self.mean)
-        return Message(
-            "lab.mechanisms.averages_n",
-            lower=self.lower,
-            upper=self.upper,
-            size=self.size,
-            known=known,
-            epsilon=self.epsilon,
-        )
+        return Message.of("lab.mechanisms.averages_n", self, known=known)
 
 
 SETTINGS = (
@@ -213,11 +206,7 @@ def _ratios(measured: Sequence[Sequence[MeanError]]) -> Iterator[Row]:
         unit = 1 / (setting.size * setting.epsilon)
         names = (METHODS[0], METHODS[1], METHODS[2], METHODS[4])
         kept = (errors[0], errors[1], errors[2], errors[4])
-        run = Message(
-            "lab.mechanisms.averages_error_times_n_epsilon_range",
-            lower=setting.lower,
-            upper=setting.upper,
-        )
+        run = Message.of("lab.mechanisms.averages_error_times_n_epsilon_range", setting)
         for name, text, error in zip(names, texts, kept, strict=True):
             chance = error.deviation / unit / sqrt(DRAWS)
             yield compare_printed(

@@ -17,7 +17,7 @@ from sqlglot import exp
 
 from celosia.core.messages import Message
 from celosia.core.progress import Progress, silent
-from celosia.core.work_folders import WorkFolder
+from celosia.core.resources import Closeable, WorkFolder
 from celosia.datasets.watdiv import QUERIES, Query, policy, watdiv
 from celosia.lab.sparql.original_analysis import compat_sensitivity, list_frequencies, patterns
 from celosia.queries.algebra import Question
@@ -76,7 +76,7 @@ def store_triples(triples: int, *, progress: Progress = silent) -> Iterator[Path
         yield Path(folder)
 
 
-class Shop:
+class Shop(Closeable):
     """A store under one of the policies of the generator, with its engine; a context manager."""
 
     def __init__(self, folder: Path, *, unit: Literal["entity", "triple"], private: Private):
@@ -88,10 +88,8 @@ class Shop:
         self.engine: SqlEngine = open_engine(self.policy)
         self._stack.callback(self.engine.close)
 
-    def __enter__(self) -> Shop:
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
+        """Let go of what it holds."""
         self._stack.close()
 
     @cached_property

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from celosia.core import figures
 from celosia.core.messages import Message, say
 from celosia.core.progress import Progress, Step
 from celosia.core.report import Block, Figure, Heading
+from celosia.lab.figures import listed_lines
 from celosia.lab.findings import Findings
 from celosia.lab.sql import answers
 from celosia.lab.sql.publication import DEVIATIONS, TRUTH
@@ -24,14 +25,7 @@ def published(findings: Findings, progress: Progress) -> Sequence[Block]:
         ]
         for epsilon in (0.01, 0.1, 1.0)
     }
-    drawing = figures.lines(
-        JOINS,
-        series,
-        title=say("lab.sql.mean_error_over_the_exact_answer"),
-        x_label=say("lab.axis.joins"),
-        y_label=say("lab.sparql.relative_error"),
-        log=True,
-    )
+    drawing = _relative_errors(say("lab.sql.mean_error_over_the_exact_answer"), series)
     words = say("lab.sql.relative_errors_of_the_printed_answers")
     last = series[say("lab.sql.epsilon", epsilon=1.0)][-1]
     more = say("lab.sql.at_epsilon_1_and_four_joins", words=words, last=last)
@@ -42,6 +36,12 @@ def published(findings: Findings, progress: Progress) -> Sequence[Block]:
     ]
 
 
+def _relative_errors(title: str, series: Mapping[str, Sequence[float]]) -> figures.Svg:
+    """Errors over what is exact, by the number of joins."""
+    x, y = say("lab.axis.joins"), say("lab.sparql.relative_error")
+    return figures.lines(JOINS, series, title=title, x_label=x, y_label=y, log=True)
+
+
 def _distances_of_means() -> Figure:
     """Figure 13: how far the mean of ten printed answers is from the truth."""
     series = {
@@ -50,19 +50,8 @@ def _distances_of_means() -> Figure:
         ]
         for epsilon in (0.01, 0.1, 1.0)
     }
-    words = say("lab.sql.figure_13")
-    drawing = figures.lines(
-        JOINS,
-        series,
-        title=words,
-        x_label=say("lab.axis.joins"),
-        y_label=say("lab.sql.orders"),
-        log=True,
-    )
-    listed = "; ".join(
-        f"{name}: {', '.join(f'{each:g}' for each in heights)}" for name, heights in series.items()
-    )
-    return Figure(drawing, words, say("lab.collect.values_listed", words=words, listed=listed))
+    x, y = say("lab.axis.joins"), say("lab.sql.orders")
+    return listed_lines(say("lab.sql.figure_13"), JOINS, series, x_label=x, y_label=y)
 
 
 def ours(findings: Findings, progress: Progress) -> Sequence[Block]:
@@ -78,13 +67,8 @@ def ours(findings: Findings, progress: Progress) -> Sequence[Block]:
         str(cell).removesuffix(f", {answers.ERROR}"): [found[run, cell] for run in runs]
         for cell in answers.METHODS.values()
     }
-    drawing = figures.lines(
-        JOINS,
-        series,
-        title=say("lab.sql.median_error_over_the_exact_count", scale=answers.SCALE),
-        x_label=say("lab.axis.joins"),
-        y_label=say("lab.sparql.relative_error"),
-        log=True,
+    drawing = _relative_errors(
+        say("lab.sql.median_error_over_the_exact_count", scale=answers.SCALE), series
     )
     words = say("lab.sql.relative_errors_of_counts_over_joins")
     listed = ", ".join(f"{name} {values[-1]:.2g}" for name, values in series.items())

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from celosia.core.messages import Message
 from celosia.core.randomness import Source
-from celosia.core.work_folders import WorkFolder
+from celosia.core.resources import WorkFolder
 from celosia.datasets import Shop
 from celosia.lab.sql.flex import FlexFacts, thesis_delta
 from celosia.mechanisms.noise import DiscreteLaplace

@@ -5,22 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from celosia import datasets
+from celosia.datasets.census import COLUMNS
 from celosia.tables import Hierarchy, Schema
 from celosia.tables.hierarchies import ROOT
 
-QUASI_IDENTIFIERS = (
-    "sex",
-    "age",
-    "race",
-    "marital-status",
-    "education",
-    "native-country",
-    "workclass",
-    "salary-class",
-)
-"""In the order in which levels are written."""
-
 SENSITIVE = "occupation"
+QUASI_IDENTIFIERS = tuple(name for name in COLUMNS if name != SENSITIVE)
+"""In the order in which levels are written."""
 
 
 def published_ages() -> Hierarchy:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.core._kernels import first_at_least
 from celosia.core.kernels import njit
 
 
@@ -39,14 +40,9 @@ def candidate_counts(
             for item in known[target]:
                 if item < 0 or item == shortest:
                     continue
-                low, high = starts[item], starts[item + 1]
-                while low < high:
-                    middle = (low + high) // 2
-                    if units[middle] < unit:
-                        low = middle + 1
-                    else:
-                        high = middle
-                if low == starts[item + 1] or units[low] != unit:
+                end = starts[item + 1]
+                low = first_at_least(units, starts[item], end, unit)
+                if low == end or units[low] != unit:
                     fits = False
                     break
             if fits:

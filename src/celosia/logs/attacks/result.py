@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from math import sqrt
 
+from celosia.assess.intervals import wilson
 from celosia.core.messages import Message, say, sentence
 from celosia.core.methods import PlainValues
 from celosia.core.report import Block, Facts, Heading, Paragraph
-
-Z95 = 1.959964
-"""The normal quantile of a 95 % interval."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,13 +46,7 @@ class LogAttack(PlainValues):
         >>> round(low, 3), round(high, 3)
         (0.404, 0.596)
         """
-        if not self.targets:
-            return 0.0, 1.0
-        share, count = self.share_exposed, self.targets
-        centre = (share + Z95**2 / (2 * count)) / (1 + Z95**2 / count)
-        spread = sqrt(share * (1 - share) / count + Z95**2 / (4 * count**2))
-        spread *= Z95 / (1 + Z95**2 / count)
-        return max(0.0, centre - spread), min(1.0, centre + spread)
+        return wilson(self.exposed, self.targets)
 
     def blocks(self) -> list[Block]:
         """The attack as parts of a report."""
@@ -75,10 +66,4 @@ class LogAttack(PlainValues):
         ]
 
     def __str__(self) -> str:
-        return Message(
-            "logs.attack.line",
-            name=self.name,
-            exposed=self.exposed,
-            targets=self.targets,
-            share=self.share_exposed,
-        ).render()
+        return Message.of("logs.attack.line", self, share=self.share_exposed).render()

@@ -7,12 +7,13 @@ from collections.abc import Callable
 from enum import Enum
 from fractions import Fraction
 from threading import Lock
-from typing import TYPE_CHECKING, Any, NoReturn, Protocol, Self
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 from celosia.accounting.losses import Loss
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.neighbours import Neighbours
 from celosia.core.randomness import Source
+from celosia.core.resources import Closeable
 from celosia.mechanisms.noise import DiscreteLaplace
 from celosia.mechanisms.sparse.placement import place, place_threshold
 from celosia.mechanisms.sparse.scales import Scales
@@ -57,7 +58,7 @@ class SpendableBudget(Protocol):
         """Charge a loss under a neighbour relation, or raise."""
 
 
-class Stream:
+class Stream(Closeable):
     """An open stream of questions; made by the `stream` method of a mechanism.
 
     The noisy threshold lives in a closure: it is no attribute, is not printed, and cannot be copied
@@ -140,12 +141,6 @@ class Stream:
     def close(self) -> None:
         """Forget the noise; nothing more is answered. The price stays paid."""
         self.__decide = self.__number = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def __repr__(self) -> str:
         state = "closed" if self.closed else f"positive answers left: {self.left}"

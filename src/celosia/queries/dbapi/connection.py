@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, Self
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from celosia.core.errors import InputError
+from celosia.core.resources import Closeable
 from celosia.queries.dbapi import exceptions
 from celosia.queries.dbapi.exceptions import translate, translating
 from celosia.queries.dbapi.values import bind, type_of
@@ -91,7 +92,7 @@ def _open(
     return target
 
 
-class Connection:
+class Connection(Closeable):
     """Questions to one vault at one price; a context manager. Nothing can be written.
 
     Args:
@@ -150,14 +151,8 @@ class Connection:
         if vault is not None and self._owns:
             vault.close()
 
-    def __enter__(self) -> Self:
-        return self
 
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-
-class Cursor:
+class Cursor(Closeable):
     """The rows of one answer at a time."""
 
     def __init__(self, connection: Connection) -> None:
@@ -234,12 +229,6 @@ class Cursor:
 
     def __iter__(self) -> Iterator[tuple[Any, ...]]:
         return self._left()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def _check_open(self) -> None:
         if self._is_closed:

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from sqlglot import exp
 
 from celosia.accounting.losses import ComposedLoss, Loss
-from celosia.core.messages import Message, say
+from celosia.core.messages import Message, say, say_of
 from celosia.core.methods import PlainValues
 from celosia.core.neighbours import Neighbours
 from celosia.core.randomness import Source
@@ -249,13 +249,7 @@ class Part:
         }
 
     def __str__(self) -> str:
-        return say(
-            "queries.plan.part",
-            name=self.name,
-            mechanism=self.mechanism,
-            bound=self.bound,
-            error=_describe_error(self.error),
-        )
+        return say_of("queries.plan.part", self, error=_describe_error(self.error))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

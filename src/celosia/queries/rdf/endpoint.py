@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from celosia.core.errors import EngineError, InputError
 from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
+from celosia.core.resources import Closeable
 from celosia.queries.rdf.builder import StoreBuilder
 from celosia.queries.rdf.store_loader import LoadSummary, check_parser, make_store, parse_into
 from celosia.queries.rdf.terms import address_text
@@ -80,7 +81,7 @@ def _patterns(wanted: list[str] | None) -> list[str]:
     return ["?s ?p ?o"] if wanted is None else [f"?s {each} ?o" for each in wanted]
 
 
-class EndpointClient:
+class EndpointClient(Closeable):
     """Requests to one server, each tried once; see `load_endpoint` for what may be given."""
 
     def __init__(
@@ -101,12 +102,6 @@ class EndpointClient:
     def close(self) -> None:
         """Let go of the connection."""
         self._client.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def select(self, query: str, timeout: float | None = None) -> list[dict[str, Any]]:
         """The solutions of a SELECT query, each cell as SPARQL's JSON has it.

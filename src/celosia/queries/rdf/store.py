@@ -16,6 +16,7 @@ from celosia.core.files import replacing
 from celosia.core.messages import Message
 from celosia.core.methods import PlainValues
 from celosia.core.progress import Progress, Step, silent
+from celosia.core.resources import Closeable
 from celosia.queries.rdf.builder import VERSION
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ class PredicateFacts(PlainValues):
     most_of_object: int
 
 
-class GraphStore:
+class GraphStore(Closeable):
     """A store opened to be read; a context manager that closes it."""
 
     def __init__(self, path: Path, connection: duckdb.DuckDBPyConnection, meta: dict[str, str]):
@@ -198,9 +199,3 @@ class GraphStore:
     def close(self) -> None:
         """Close the file."""
         self._connection.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()

@@ -13,6 +13,7 @@ from threading import Lock
 from typing import Any
 
 from celosia.core.errors import EngineError
+from celosia.core.resources import Closeable
 from celosia.queries.policy.values import Policy
 
 
@@ -44,7 +45,7 @@ class AuditLine:
         return {"at": self.at} | asdict(self)
 
 
-class AuditLog:
+class AuditLog(Closeable):
     """A file of JSON lines, for its owner only; each line is on disk before the answer leaves.
 
     The file is opened for appending: several processes may share it, and none overwrites a line.
@@ -87,12 +88,6 @@ class AuditLog:
         with self._lock, suppress(OSError):
             os.close(self._file)
             self._file = -1
-
-    def __enter__(self) -> AuditLog:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 def question_hash(query: str, policy: Policy) -> str:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, Self, Unpack
+from typing import TYPE_CHECKING, Any, ClassVar, Unpack
 from urllib.parse import quote
 
+from celosia.core.resources import Closeable
 from celosia.queries.request import QueryOptions, QueryRequest
 from celosia.queries.service.connection import ServiceConnection, parsing, sending
 from celosia.queries.service.envelope import read_data
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from celosia.queries.answer import QueryAnswer
 
 
-class Client(ServiceConnection):
+class Client(ServiceConnection, Closeable):
     """A vault elsewhere; a context manager. Errors are those that the vault raises there.
 
     Args:
@@ -105,12 +106,6 @@ class Client(ServiceConnection):
         """Let go of the connection."""
         if self._is_own:
             self._http.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def _send(self, method: str, address: str, body: object = None, **wanted: Any) -> Any:
         with sending():

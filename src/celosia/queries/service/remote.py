@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from celosia.accounting.filters import Price
 from celosia.accounting.ledger import Head, Record
 from celosia.core.files import replacing
-from celosia.core.messages import Message, say
+from celosia.core.messages import Message, say, say_of
 from celosia.core.release import Guarantee, Provenance
 
 if TYPE_CHECKING:
@@ -85,14 +85,7 @@ class RemotePlan:
 
     def __str__(self) -> str:
         cost = Message("queries.plan.epsilon", epsilon=float(self.epsilon))
-        lines = [
-            say(
-                "queries.plan.summary_of_service",
-                method=self.method,
-                cost=cost,
-                neighbours=self.neighbours,
-            )
-        ]
+        lines = [say_of("queries.plan.summary_of_service", self, cost=cost)]
         if self.deadline:
             lines.append(say("queries.plan.deadline", seconds=self.deadline))
         notes = [say("queries.plan.note", note=each) for each in self.notes]

@@ -13,7 +13,7 @@ from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 from celosia.accounting.filters import Price
 from celosia.accounting.ledger import Ledger
 from celosia.accounting.ledger.chain import format_fraction
-from celosia.core.work_folders import WorkFolder
+from celosia.core.resources import WorkFolder
 from celosia.queries.policy.values import Policy
 from celosia.queries.request import QueryRequest
 from celosia.queries.sales import make_invoice

@@ -17,7 +17,7 @@ from celosia.core.errors import CelosiaError, InputError, PrivacyWarning
 from celosia.core.messages import Message
 from celosia.core.methods import PlainValues
 from celosia.core.progress import Progress, Step, silent
-from celosia.core.work_folders import WorkFolder
+from celosia.core.resources import WorkFolder
 from celosia.queries.timing_audit.attacks import ATTACKS, Attack
 from celosia.queries.timing_audit.databases import make_database
 from celosia.queries.timing_audit.doors import EPSILON, Observation, door_of

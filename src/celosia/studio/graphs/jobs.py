@@ -73,12 +73,12 @@ def prepare(progress: JobProgress, *, folder: str, brought: Brought) -> dict[str
 
 def _read(progress: JobProgress, work: Work, brought: Brought) -> ReadResult:
     """An uploaded graph; its records are kept, so that other rules can be chosen later."""
-    from celosia.graphs.readers import parse_file
+    from celosia.graphs.readers import by_rules, parse_file
 
     path = work.path(brought.file)
     with uploaded(path, brought.shown):
         parsed = parse_file(path, progress=progress)
-        found = _by_rules(parsed, Rules())
+        found = by_rules(parsed, Rules())
     if found.graph.order < 2 or not found.graph.size:
         raise InputError("CEL-W074")
     parsed.names.to_frame("vertex").write_parquet(work.path("names.parquet"))
@@ -89,22 +89,10 @@ def _read(progress: JobProgress, work: Work, brought: Brought) -> ReadResult:
     return found
 
 
-def _by_rules(parsed: ParsedGraph, rules: Rules) -> ReadResult:
-    from celosia.graphs.readers import ReadResult, content_of
-
-    content, counts = content_of(parsed, rules)
-    return ReadResult(
-        content=content,
-        counts=counts,
-        rules=rules,
-        ignored=parsed.ignored,
-        columns=parsed.columns,
-    )
-
-
 def _network(work: Work, asked: Mapping[str, Any]) -> ReadResult:
     """The records that were brought, with the directions, weights, sides or times kept."""
     from celosia.graphs.networks.reading import apart
+    from celosia.graphs.readers import by_rules
 
     table = pl.read_parquet(work.path("records.parquet"))
     known = table.select(name for name in table.columns if not name.startswith(" "))
@@ -119,7 +107,7 @@ def _network(work: Work, asked: Mapping[str, Any]) -> ReadResult:
         edge_attributes=known if known.width else None,
     )
     parsed = apart(parsed) if asked.get("bipartite") and not arcs.any() else parsed
-    return _by_rules(parsed, Rules(**{key: value for key, value in asked.items() if value}))
+    return by_rules(parsed, Rules(**{key: value for key, value in asked.items() if value}))
 
 
 def _reading_texts(reading: ReadResult) -> dict[Language, str]:

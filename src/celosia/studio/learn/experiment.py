@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from celosia.core.errors import InputError
 from celosia.core.progress import Progress, silent
-from celosia.studio.language import Figure, _, figure, n_, number, percent
+from celosia.studio.language import Figure, Words, _, figure, n_, number, percent
 from celosia.studio.learn.parts import Facts
 
 if TYPE_CHECKING:
@@ -118,28 +118,30 @@ class Experiment:
         models += [f"t = {number(self.t, 2)}"] * bool(self.t)
         return _(
             "{algorithm}; {models}; at most {share} suppressed",
-            algorithm=algorithm_names()[self.algorithm],
+            algorithm=ALGORITHM_NAMES[self.algorithm],
             models=", ".join(models) or _("no model"),
             share=percent(self.suppression, 0),
         )
 
 
-def algorithm_names() -> dict[str, str]:
-    """The algorithms in the language of the page."""
-    return {
-        "lattice": _("Optimal levels for whole columns (lattice search)"),
-        "local": _("Optimal levels, then finer levels for the rest (local recoding)"),
-        "mondrian": _("Cuts of the table into small boxes (Mondrian)"),
-        "mondrian-relaxed": _("Cuts that also divide equal values (relaxed Mondrian)"),
+ALGORITHM_NAMES = Words(
+    {
+        "lattice": "Optimal levels for whole columns (lattice search)",
+        "local": "Optimal levels, then finer levels for the rest (local recoding)",
+        "mondrian": "Cuts of the table into small boxes (Mondrian)",
+        "mondrian-relaxed": "Cuts that also divide equal values (relaxed Mondrian)",
     }
+)
+"""The algorithms."""
 
 
-def table_names() -> dict[str, str]:
-    """The tables in the language of the page."""
-    return {
-        "census": _("Census: 1,000 invented people, eight quasi-identifiers"),
-        "patients": _("Patients: nine people, postal code and age"),
+TABLE_NAMES = Words(
+    {
+        "census": "Census: 1,000 invented people, eight quasi-identifiers",
+        "patients": "Patients: nine people, postal code and age",
     }
+)
+"""The tables."""
 
 
 def run(asked: Experiment, progress: Progress = silent) -> Facts:

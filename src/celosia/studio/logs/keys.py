@@ -25,12 +25,7 @@ def show_keys(workbench: Workbench) -> None:
         "is named only if its noisy number of persons is large. Do not choose the number of keys "
         "of a person from these data. Every release is charged to one budget of the log."
     )
-    budget = FIRST | dict(workbench.state.get("budget", {}))
-
-    def put(name: str, value: Any) -> None:
-        budget[name] = value
-        workbench.save(budget=dict(budget))
-
+    budget, put = workbench.choices("budget", FIRST)
     methods = workbench.methods(
         model.KEY_FAMILIES, model.key_cards(), prefix="key-", beside=lambda: _named(workbench)
     )
@@ -56,7 +51,7 @@ def _named(workbench: Workbench) -> None:
     is_sets = workbench.state["kind"] == "sets"
     choices = [of for of in model.KEYS if not (is_sets and "clicks" in of)]
     ui.select(
-        {of: model.key_name(of) for of in choices},
+        {of: model.KEY_NAMES[of] for of in choices},
         value=workbench.state["of"],
         label=_("What is named"),
         on_change=lambda event: workbench.save(of=event.value),

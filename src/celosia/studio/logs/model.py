@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from celosia.core.methods import Method, Parameter
 from celosia.core.notation import notation
-from celosia.studio.language import _
+from celosia.studio.language import Words, _
 from celosia.studio.parameters import MethodCard, controls
 from celosia.studio.samples import Sample
 
@@ -94,14 +94,15 @@ def key_cards() -> dict[str, MethodCard]:
     }
 
 
-def key_name(of: str) -> str:
-    """What is named, in the language of the page."""
-    return {
-        "queries": _("queries or items"),
-        "clicks": _("clicked addresses"),
-        "query-clicks": _("queries with clicked addresses"),
-        "pairs": _("pairs of items"),
-    }[of]
+KEY_NAMES = Words(
+    {
+        "queries": "queries or items",
+        "clicks": "clicked addresses",
+        "query-clicks": "queries with clicked addresses",
+        "pairs": "pairs of items",
+    }
+)
+"""What is named."""
 
 
 def sensitive_items(text: str) -> list[str]:
@@ -142,21 +143,22 @@ def _sign(sign: str) -> str:
     return sign if sign == " " or sign in punctuation else "a"
 
 
-def role_name(role: str) -> str:
-    """What a column is, in the language of the page."""
-    return {
-        "person": _("person"),
-        "time": _("time"),
-        "text": _("query or item"),
-        "url": _("web address"),
-        "ip": _("IP address"),
-        "agent": _("user agent"),
-        "session": _("session"),
-        "referrer": _("referrer"),
-        "bytes": _("size in bytes"),
-        "keep": _("other column"),
-        "": _("not declared"),
-    }[role]
+ROLE_NAMES = Words(
+    {
+        "person": "person",
+        "time": "time",
+        "text": "query or item",
+        "url": "web address",
+        "ip": "IP address",
+        "agent": "user agent",
+        "session": "session",
+        "referrer": "referrer",
+        "bytes": "size in bytes",
+        "keep": "other column",
+        "": "not declared",
+    }
+)
+"""What a column is."""
 
 
 def treatment(roles: Sequence[str], parameters: Mapping[str, Any]) -> str:

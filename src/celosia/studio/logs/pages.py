@@ -150,7 +150,7 @@ def _columns(workbench: LogWorkbench) -> None:
         [
             [
                 each["name"],
-                ", ".join(map(model.role_name, each["roles"] or [""])),
+                ", ".join(model.ROLE_NAMES[role] for role in each["roles"] or [""]),
                 each["shape"],
                 model.treatment(each["roles"], state["fields"]),
             ]
@@ -192,9 +192,8 @@ def _task(workbench: LogWorkbench) -> Task[Any]:
 
 
 def _result(workbench: LogWorkbench) -> None:
-    result = workbench.work.load("result")
+    result = workbench.last_result("Nothing was published yet.", "Choose and publish")
     if result is None:
-        workbench.nothing_yet("Nothing was published yet.", "Choose and publish")
         return
     notice("What is shown here compares with the original: keep it to yourself.")
     for warning in result["warnings"]:

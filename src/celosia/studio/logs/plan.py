@@ -22,12 +22,7 @@ def show_plan(workbench: Workbench) -> None:
         "How many keys each mechanism would name, on a simulated log of a size that you declare. "
         "Choose the number of keys of a person here: the private log has no part in it."
     )
-    wanted = model.FIRST_PLAN | dict(workbench.state.get("plan", {}))
-
-    def put(name: str, value: Any) -> None:
-        wanted[name] = value
-        workbench.save(plan=dict(wanted))
-
+    wanted, put = workbench.choices("plan", model.FIRST_PLAN)
     with ui.element("div").classes("celosia-sides"):
         with ui.element("div"), ui.card().classes("w-full"):
             for name, label in (

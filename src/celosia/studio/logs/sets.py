@@ -88,9 +88,8 @@ def _task(workbench: Workbench) -> Task[Any]:
 
 def show_published_sets(workbench: Workbench) -> None:
     """What is promised of published baskets, and what risk and use is left."""
-    result = workbench.work.load("result")
+    result = workbench.last_result("Nothing was published yet.", "Choose and publish")
     if result is None:
-        workbench.nothing_yet("Nothing was published yet.", "Choose and publish")
         return
     notice("What is shown here compares with the original: keep it to yourself.")
     promise(result["guarantee"], simulation=result["simulation"])

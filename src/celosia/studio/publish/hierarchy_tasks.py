@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from celosia.core.work_folders import WorkFolder
+from celosia.core.resources import WorkFolder
 from celosia.studio.publish.form import ColumnForm
 from celosia.studio.publish.hierarchies import Values, build, preview
 from celosia.studio.publish.repair import repair

@@ -2,33 +2,30 @@
 
 from __future__ import annotations
 
-from celosia.studio.language import _
+from celosia.studio.language import Words, _
+
+ROLE_NAMES = Words(
+    {
+        "identifier": "identifier",
+        "quasi-identifier": "quasi-identifier",
+        "sensitive": "sensitive",
+        "insensitive": "insensitive",
+    }
+)
+"""What a role is called."""
 
 
-def role_word(role: str) -> str:
-    """What a role is called.
-
-    >>> role_word("quasi-identifier")
-    'quasi-identifier'
-    """
-    return {
-        "identifier": _("identifier"),
-        "quasi-identifier": _("quasi-identifier"),
-        "sensitive": _("sensitive"),
-        "insensitive": _("insensitive"),
-    }[role]
-
-
-def kind_word(kind: str) -> str:
-    """What a column holds."""
-    return {
-        "text": _("text"),
-        "integer": _("whole numbers"),
-        "decimal": _("numbers with decimals"),
-        "date": _("dates"),
-        "time": _("times"),
-        "boolean": _("true or false"),
-    }[kind]
+KIND_NAMES = Words(
+    {
+        "text": "text",
+        "integer": "whole numbers",
+        "decimal": "numbers with decimals",
+        "date": "dates",
+        "time": "times",
+        "boolean": "true or false",
+    }
+)
+"""What a column holds."""
 
 
 FINDINGS = {

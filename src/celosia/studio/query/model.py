@@ -36,7 +36,7 @@ from celosia.queries.sales import (
     sold_answers,
     total_price,
 )
-from celosia.studio.language import _
+from celosia.studio.language import Words
 from celosia.studio.release_facts import write_report
 from celosia.studio.visitors import Work
 
@@ -141,20 +141,25 @@ def tree(lines: Iterable[Message]) -> list[PlanBranch]:
     return roots
 
 
+_METHODS = Words(
+    {
+        "capped": "a cap of the policy",
+        "chosen-cap": "a cap chosen privately",
+        "r2t": "race to the top",
+        "r2t-cap": "race to the top, then a cap",
+        "global": "the bounds of the policy",
+        "gaussian": "the bounds of the policy, with Gaussian noise",
+        "elastic": "elastic sensitivity",
+        "rank": "rank of the rows",
+        "top-k": "private choice of the largest groups",
+        "public": "no private data is used",
+    }
+)
+
+
 def method_label(name: str) -> str:
     """How a method bounds what one unit adds; its own name where it has no other."""
-    return {
-        "capped": _("a cap of the policy"),
-        "chosen-cap": _("a cap chosen privately"),
-        "r2t": _("race to the top"),
-        "r2t-cap": _("race to the top, then a cap"),
-        "global": _("the bounds of the policy"),
-        "gaussian": _("the bounds of the policy, with Gaussian noise"),
-        "elastic": _("elastic sensitivity"),
-        "rank": _("rank of the rows"),
-        "top-k": _("private choice of the largest groups"),
-        "public": _("no private data is used"),
-    }.get(name, name)
+    return _METHODS.get(name, name)
 
 
 def make_sample(folder: Path, sample: str, progress: Progress = silent) -> None:

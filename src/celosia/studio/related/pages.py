@@ -422,9 +422,10 @@ def _treatments(kind: str, chosen: str) -> dict[str, str]:
 
 
 async def _result(workbench: RelatedWorkbench) -> None:
-    result = workbench.work.load("made")
+    result = workbench.last_result(
+        "Nothing was made yet.", "Choose and make the tables", name="made"
+    )
     if result is None:
-        workbench.nothing_yet("Nothing was made yet.", "Choose and make the tables")
         return
     lead(
         "New persons with new rows: none is a real person's. Keys are new numbers, and each of "

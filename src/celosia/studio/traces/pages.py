@@ -147,9 +147,8 @@ def _task(workbench: TraceWorkbench) -> Task[Any]:
 
 
 def _result(workbench: TraceWorkbench) -> None:
-    result = workbench.work.load("result")
+    result = workbench.last_result("Nothing was published yet.", "Choose a method and publish")
     if result is None:
-        workbench.nothing_yet("Nothing was published yet.", "Choose a method and publish")
         return
     card = model.cards()[result["choice"]["method"]]
     lead("Published by {method}.", method=card.title)

@@ -36,13 +36,8 @@ def private_step(workbench: TraceWorkbench) -> None:
         "Maps, visits, flows and invented trips with differential privacy: one person with all "
         "points is hidden. Every release is charged to one budget of this data."
     )
-    wanted = model.FIRST_PRIVATE | dict(workbench.state.get("private", {}))
+    wanted, put = workbench.choices("private", model.FIRST_PRIVATE)
     done = workbench.work.load("private")
-
-    def put(name: str, value: Any) -> None:
-        wanted[name] = value
-        workbench.save(private=dict(wanted))
-
     with ui.element("div").classes("celosia-sides"):
         with ui.element("div"), ui.card().classes("w-full"):
             _controls(wanted, put, begun=done is not None)

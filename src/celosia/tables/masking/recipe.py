@@ -17,7 +17,6 @@ k = 5
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +27,7 @@ import polars as pl
 from celosia import frames
 from celosia.core import notation
 from celosia.core.errors import InputError
+from celosia.core.files import read_toml
 from celosia.core.lazy_imports import ClassesByName
 from celosia.core.messages import Message
 from celosia.core.methods import build
@@ -168,14 +168,7 @@ class Recipe:
                 the schema and the methods refuse.
         """
         source = Path(path)
-        try:
-            table = tomllib.loads(source.read_text("utf-8-sig"))  # Windows adds a mark
-        except OSError as error:
-            raise InputError(
-                "CEL-V015.unreadable", source=source, strerror=error.strerror
-            ) from error
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise InputError("CEL-V015.not_toml", source=source, error=error) from error
+        table = read_toml(source, "CEL-V015.unreadable", "CEL-V015.not_toml")
         return cls.from_table(table, folder=source.parent)
 
     @classmethod

@@ -8,7 +8,7 @@ from typing import Any
 from celosia.assess.account_report import PRIVATE, masked_blocks, synthetic_blocks
 from celosia.assess.accounts import MaskedAccount, SyntheticAccount
 from celosia.core import report
-from celosia.core.messages import say, sentence
+from celosia.core.messages import say, say_of, sentence
 from celosia.core.release import Guarantee, Provenance
 from celosia.core.release_report import facts_block, made_blocks, promise_blocks
 from celosia.tables.masking.account import Account
@@ -142,12 +142,11 @@ def _classes(account: Account) -> list[report.Block]:
     before, after = account.risk_before, account.risk
     if before is None or after is None:
         return []
-    words = say(
+    words = say_of(
         "masking.report.classes_words",
+        after,
         average_before=before.average,
-        average=after.average,
         smallest_before=before.smallest,
-        smallest=after.smallest,
     )
     return [
         report.Heading(say("masking.report.classes_heading")),

@@ -21,7 +21,7 @@ from functools import partial
 from itertools import islice
 from pathlib import Path
 from secrets import token_bytes
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -31,6 +31,7 @@ from celosia.core.files import check_writable
 from celosia.core.messages import Message, say
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.release import Guarantee, Provenance
+from celosia.core.resources import Closeable
 from celosia.frames import as_frame
 from celosia.tables.masking.method import check_columns
 from celosia.tables.masking.recipe import Recipe
@@ -230,7 +231,7 @@ def _certify(output: Path, found: StreamSummary, recipe: Recipe, options: Stream
     )
 
 
-class _StreamState:
+class _StreamState(Closeable):
     """The state on disk, and the output that it vouches for."""
 
     def __init__(self, path: Path, output: Path, terms: str, names: tuple[str, ...]) -> None:
@@ -310,10 +311,8 @@ class _StreamState:
         self.records, self.released, self._written = counts
         self._people.clear()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
+        """Let go of what it holds."""
         self._output.close()
         self._file.close()
 

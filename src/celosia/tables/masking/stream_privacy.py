@@ -64,12 +64,7 @@ class StreamLoss(PlainValues):
             promise = Message("masking.stream.promise", record=self.record)
             open_ends.append(Message("masking.stream.no_limit"))
         else:
-            promise = Message(
-                "masking.stream.promise_person",
-                record=self.record,
-                person=self.person,
-                most=self.most,
-            )
+            promise = Message.of("masking.stream.promise_person", self)
         return replace(
             plain,
             promise=promise,

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.core._kernels import first_at_least
 from celosia.core.kernels import njit
 
 Array = NDArray[Any]
@@ -258,18 +259,6 @@ def full_tree_distances(
 
 
 @njit(cache=True, nogil=True)
-def _first_at_least(cumulated: Array, first: int, last: int, wanted: float) -> int:
-    """The first place in [first, last) whose value is at least `wanted`, or `last`."""
-    while first < last:
-        middle = (first + last) // 2
-        if cumulated[middle] < wanted:
-            first = middle + 1
-        else:
-            last = middle
-    return first
-
-
-@njit(cache=True, nogil=True)
 def _beyond(
     values: Array, counts: Array, size: int, cumulated: Array, sums: Array, kept: float
 ) -> tuple[float, float]:
@@ -285,8 +274,8 @@ def _beyond(
     for entry in range(values.size + 1):
         end = gaps if entry == values.size else min(gaps, values[entry])
         if begin < end:
-            over = _first_at_least(cumulated, begin, end, below * rows / kept)
-            under = _first_at_least(cumulated, begin, end, (kept - size + below) * rows / kept)
+            over = first_at_least(cumulated, begin, end, below * rows / kept)
+            under = first_at_least(cumulated, begin, end, (kept - size + below) * rows / kept)
             slope += sums[end] - sums[over] + (under - begin) * rows - (sums[under] - sums[begin])
             level += ((end - over) * below + (under - begin) * (size - below)) * rows
             begin = end

@@ -88,12 +88,7 @@ class KMap(Model):
     def promise(self) -> str:
         if self.sampling_fraction is None:
             return Message("models.k_map.promise", k=self.k)
-        return Message(
-            "models.k_map.estimated",
-            k=self.k,
-            sampling_fraction=self.sampling_fraction,
-            confidence=self.confidence,
-        )
+        return Message.of("models.k_map.estimated", self)
 
     def protects(self) -> str:
         return Message("models.k_map.protects", k=self.k)

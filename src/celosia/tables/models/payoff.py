@@ -182,10 +182,4 @@ class Profitable(Game):
         return Message("models.profitable.promise", benefit=self.benefit, loss=self.loss)
 
     def protects(self) -> str:
-        return Message(
-            "models.profitable.protects",
-            benefit=self.benefit,
-            loss=self.loss,
-            gain=self.gain,
-            cost=self.cost,
-        )
+        return Message.of("models.profitable.protects", self)

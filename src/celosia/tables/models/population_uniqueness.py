@@ -58,11 +58,7 @@ class PopulationUniqueness(Model):
         )
 
     def promise(self) -> str:
-        return Message(
-            "models.population_uniqueness.promise",
-            most=self.most,
-            sampling_fraction=self.sampling_fraction,
-        )
+        return Message.of("models.population_uniqueness.promise", self)
 
     def protects(self) -> str:
         return Message("models.population_uniqueness.protects", most=self.most)

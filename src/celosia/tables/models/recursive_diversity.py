@@ -83,12 +83,8 @@ class RecursiveDiversity(SensitiveModel):
             if reached > 1
             else Message("models.recursive_diversity.for_none")
         )
-        return Message(
-            "models.recursive_diversity.too_frequent",
-            promise=self.promise(),
-            column=self.column,
-            c=self.c,
-            best=best,
+        return Message.of(
+            "models.recursive_diversity.too_frequent", self, promise=self.promise(), best=best
         )
 
     def promise(self) -> str:

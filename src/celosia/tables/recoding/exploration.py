@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from itertools import product
 from math import gcd, inf
 from time import monotonic
-from typing import Any
 
 import numpy as np
 
 from celosia.core.errors import InputError
-from celosia.core.messages import Message, say
+from celosia.core.messages import Message, say_of
 from celosia.core.methods import PlainValues
 from celosia.core.progress import Progress, Step, silent
 from celosia.tables.metrics import Loss, Measure, Metric
@@ -41,8 +40,10 @@ class ExploredSolution(PlainValues):
 
 
 @dataclass(frozen=True, slots=True)
-class Exploration:
+class Exploration(PlainValues):
     """All solutions, the best first."""
+
+    derived = ("front",)
 
     columns: tuple[str, ...]
     nodes: int
@@ -63,23 +64,12 @@ class Exploration:
                 front.append(solution)
         return tuple(front)
 
-    def as_dict(self) -> dict[str, Any]:
-        return {
-            "columns": list(self.columns),
-            "nodes": self.nodes,
-            "tried": self.tried,
-            "rows": self.rows,
-            "solutions": [solution.as_dict() for solution in self.solutions],
-            "front": [solution.as_dict() for solution in self.front],
-        }
-
     def __str__(self) -> str:
         cut = self.tried < self.nodes
-        return say(
+        return say_of(
             "tables.report.exploration_cut" if cut else "tables.report.exploration",
+            self,
             solutions=len(self.solutions),
-            nodes=self.nodes,
-            tried=self.tried,
             front=len(self.front),
         )
 

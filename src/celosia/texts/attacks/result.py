@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from math import sqrt
 from typing import Any
 
+from celosia.assess.intervals import wilson
 from celosia.core.messages import Message, say
 from celosia.core.report import Block, Facts, Heading, Paragraph
 
@@ -35,19 +35,14 @@ class TextAttack:
         """The share of targets that were found."""
         return self.successes / self.targets if self.targets else 0.0
 
-    def interval(self, z: float = 1.959964) -> tuple[float, float]:
+    def interval(self) -> tuple[float, float]:
         """The Wilson interval of the share, at 95 %.
 
         >>> attack = TextAttack(name="a", knows="b", targets=10, successes=5)
         >>> [round(each, 3) for each in attack.interval()]
         [0.237, 0.763]
         """
-        if not self.targets:
-            return 0.0, 1.0
-        n, p = self.targets, self.share
-        middle = (p + z * z / (2 * n)) / (1 + z * z / n)
-        half = z * sqrt(p * (1 - p) / n + z * z / (4 * n * n)) / (1 + z * z / n)
-        return max(0.0, middle - half), min(1.0, middle + half)
+        return wilson(self.successes, self.targets)
 
     def as_dict(self) -> dict[str, Any]:
         low, high = self.interval()
@@ -77,9 +72,7 @@ class TextAttack:
         return [Heading(str(self.name)), Paragraph(str(self.knows)), Facts(items)]
 
     def __str__(self) -> str:
-        return str(
-            Message("texts.attack.line", name=self.name, share=self.share, targets=self.targets)
-        )
+        return str(Message.of("texts.attack.line", self))
 
 
 def _shown(value: Any) -> str:

@@ -101,10 +101,8 @@ def find(
     >>> found.counts()
     {'person': 2, 'date': 1}
     """
-    reading = data if isinstance(data, ReadResult) else None
-    collection = data if isinstance(data, Collection) else data.collection
-    if declaration is None:
-        declaration = TextDeclaration() if reading is None else reading.declaration
+    source = data if isinstance(data, ReadResult) else ReadResult(data, (), TextDeclaration())
+    collection, declaration = source.collection, declaration or source.declaration
     if facts is not None and not isinstance(facts, Facts):
         facts = Facts.load(facts, person=declaration.person)
     search = None if facts is None else facts.search()
@@ -121,14 +119,9 @@ def find(
     if propagate:
         _propagate(collection, declaration, texts, candidates)
     findings = _findings(collection, declaration, texts, candidates)
-    named = 0 if reading is None else sum(_named(file) for file in reading.files)
+    named = sum(map(_named, source.files))
     return FoundTexts(
-        collection,
-        tuple(findings),
-        declaration,
-        () if reading is None else reading.files,
-        {} if reading is None else reading.left_out,
-        named,
+        collection, tuple(findings), declaration, source.files, source.left_out, named
     )
 
 

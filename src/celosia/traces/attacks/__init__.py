@@ -4,7 +4,7 @@ from celosia.traces.attacks.home import ByAveraging, ByHome, averaged_homes, hom
 from celosia.traces.attacks.linking import ByLinking, link
 from celosia.traces.attacks.method import AttackedTraces, TraceAttackMethod
 from celosia.traces.attacks.registry import ATTACKS, attack_from_text
-from celosia.traces.attacks.result import TraceAttack, wilson
+from celosia.traces.attacks.result import TraceAttack
 from celosia.traces.attacks.unicity import (
     ByKnownPoints,
     ByWorstCells,
@@ -29,6 +29,5 @@ __all__ = [
     "link",
     "unicity",
     "unicity_curve",
-    "wilson",
     "worst_case",
 ]

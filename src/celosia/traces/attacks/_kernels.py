@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.core._kernels import first_at_least
 from celosia.core.kernels import njit
 
 Array = NDArray[Any]
@@ -15,15 +16,9 @@ Array = NDArray[Any]
 @njit(cache=True, nogil=True)
 def _has(keys: Array, start: int, end: int, key: int) -> bool:
     """Whether a sorted stretch holds a key."""
-    stop = end
-    while start < end:
-        middle = (start + end) // 2
-        if keys[middle] < key:
-            start = middle + 1
-        else:
-            end = middle
+    place = first_at_least(keys, start, end, key)
     # Not beyond the stretch: the key that follows is another trace's.
-    return start < stop and keys[start] == key
+    return place < end and keys[place] == key
 
 
 @njit(cache=True, nogil=True)

@@ -4,29 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from math import sqrt
 
+from celosia.assess.intervals import wilson
 from celosia.core.messages import Message, say, sentence
 from celosia.core.methods import PlainValues
 from celosia.core.report import Block, Facts, Heading, Paragraph
-
-Z = 1.959963984540054
-"""The 97.5 % quantile of the normal law: intervals hold 95 %."""
-
-
-def wilson(successes: int, trials: int) -> tuple[float, float]:
-    """The 95 % interval of a share (Wilson 1927).
-
-    >>> low, high = wilson(0, 100)
-    >>> round(low, 4), round(high, 4)
-    (0.0, 0.037)
-    """
-    if not trials:
-        return 0.0, 1.0
-    share = successes / trials
-    middle = (share + Z * Z / (2 * trials)) / (1 + Z * Z / trials)
-    half = Z / (1 + Z * Z / trials) * sqrt(share * (1 - share) / trials + Z * Z / (4 * trials**2))
-    return max(0.0, middle - half), min(1.0, middle + half)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,15 +63,4 @@ class TraceAttack(PlainValues):
 
     def __str__(self) -> str:
         low, high = self.interval
-        return str(
-            Message(
-                "traces.attack.line",
-                name=self.name,
-                found=self.found,
-                targets=self.targets,
-                share=self.share,
-                low=low,
-                high=high,
-                chance=self.chance,
-            )
-        )
+        return str(Message.of("traces.attack.line", self, low=low, high=high))

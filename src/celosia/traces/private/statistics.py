@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 from math import exp
+from typing import Unpack
 
 from celosia.accounting.budget import Budget
 from celosia.core.messages import Message
 from celosia.core.randomness import Source, System
 from celosia.core.release import Guarantee, Provenance
 from celosia.mechanisms.guarantees import guarantee_of, stated_epsilon_delta
-from celosia.mechanisms.noisy_answer import NoisyAnswer, ReleaseOptions, release_with_guarantee
+from celosia.mechanisms.noisy_answer import (
+    AnswerOptions,
+    NoisyAnswer,
+    ReleaseOptions,
+    release_with_guarantee,
+)
 from celosia.mechanisms.values import format_rounded_up
 from celosia.traces.points import Traces
 from celosia.traces.private.areas import Flows, PlaceFlows, Visits
@@ -100,9 +106,7 @@ def grid(
     size: int | None = None,
     people: int | None = None,
     height: int = 5,
-    confidence: float = 0.95,
-    budget: Budget | None = None,
-    rng: Source | None = None,
+    **options: Unpack[AnswerOptions],
 ) -> NoisyAnswer:
     """A private map: the number of persons in each cell.
 
@@ -114,9 +118,7 @@ def grid(
         size: cells along a side of a uniform grid.
         people: a public guess of the number of persons, where the size shall follow from it.
         height: levels of the quadtree below its root.
-        confidence: of the interval.
-        budget: pays for the answer.
-        rng: where randomness comes from.
+        options: `confidence`, `budget` and `rng`, as of `release`.
 
     Raises:
         InputError: CEL-J032, CEL-J033 not a size, not a sort of grid.
@@ -133,7 +135,7 @@ def grid(
     else:
         chosen = advised_size(people or 1000, epsilon) if size is None else size
         mechanism = UniformGrid(epsilon=epsilon, per_person=per_person, unit=unit, size=chosen)
-    return release(traces, mechanism, confidence=confidence, budget=budget, rng=rng)
+    return release(traces, mechanism, **options)
 
 
 def visits(
@@ -142,15 +144,13 @@ def visits(
     epsilon: float,
     per_person: int = 1,
     grid: int | None = None,
-    confidence: float = 0.95,
-    budget: Budget | None = None,
-    rng: Source | None = None,
+    **options: Unpack[AnswerOptions],
 ) -> NoisyAnswer:
     """The number of persons in each declared area, or in each cell of a grid; see `Visits`."""
     mechanism = Visits(
         epsilon=epsilon, per_person=per_person, unit=traces.declaration.unit, grid=grid
     )
-    return release(traces, mechanism, confidence=confidence, budget=budget, rng=rng)
+    return release(traces, mechanism, **options)
 
 
 def flows(
@@ -160,9 +160,7 @@ def flows(
     per_person: int = 1,
     grid: int | None = None,
     delta: float | None = None,
-    confidence: float = 0.95,
-    budget: Budget | None = None,
-    rng: Source | None = None,
+    **options: Unpack[AnswerOptions],
 ) -> NoisyAnswer:
     """Origin-destination flows between declared areas, cells of a grid, or named places.
 
@@ -180,4 +178,4 @@ def flows(
         mechanism = PlaceFlows(
             epsilon=epsilon, per_person=per_person, unit=unit, delta=delta or 0.0
         )
-    return release(traces, mechanism, confidence=confidence, budget=budget, rng=rng)
+    return release(traces, mechanism, **options)

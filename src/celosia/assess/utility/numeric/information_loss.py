@@ -18,7 +18,7 @@ from celosia.assess.utility.numeric.regression import (
     RegressionOverlap,
     regression_overlap,
 )
-from celosia.core.messages import Message, say
+from celosia.core.messages import Message, say, say_of
 from celosia.core.methods import PlainValues
 from celosia.core.progress import Progress, Step, silent
 
@@ -130,12 +130,7 @@ class Moments(PlainValues):
         }
 
     def __str__(self) -> str:
-        return say(
-            "assess.line.moments",
-            mean_change=self.mean_change,
-            variance_change=self.variance_change,
-            correlation_change=self.correlation_change,
-        )
+        return say_of("assess.line.moments", self)
 
 
 def moments(tables: AlignedTables) -> Moments:
@@ -222,13 +217,7 @@ class Marginal(PlainValues):
 
     def __str__(self) -> str:
         last = "" if self.kolmogorov is None else f", Kolmogorov-Smirnov {self.kolmogorov:.4f}"
-        return say(
-            "assess.line.marginal",
-            column=self.column,
-            hellinger=self.hellinger,
-            total_variation=self.total_variation,
-            last=last,
-        )
+        return say_of("assess.line.marginal", self, last=last)
 
 
 def marginals(tables: AlignedTables) -> tuple[Marginal, ...]:

@@ -49,10 +49,4 @@ class BrokenProtocol(ABC):
 
     def __str__(self) -> str:
         true = Message("lab.collect.without_limit") if self.true == inf else f"{self.true:.4g}"
-        return Message(
-            "lab.collect.should_be_is",
-            name=type(self).__name__,
-            figure=self.figure,
-            claimed=self.claimed,
-            true=true,
-        )
+        return Message.of("lab.collect.should_be_is", self, name=type(self).__name__, true=true)

@@ -27,7 +27,7 @@ from celosia.studio.classroom.tasks import (
 from celosia.studio.collect.pages.live import show_estimates
 from celosia.studio.collect.surveys import SURVEYS, SurveyForm
 from celosia.studio.guard import JOIN
-from celosia.studio.language import _, number
+from celosia.studio.language import Words, _, number
 from celosia.studio.learn.experiment import Experiment
 from celosia.studio.learn.pages.experiment import show_result
 from celosia.studio.learn.pages.quiz import show_quiz
@@ -102,19 +102,20 @@ def qr(text: str) -> str:
     return drawn.replace("<svg ", f'<svg role="img" aria-label="{label}" ', 1)
 
 
-def kind_names() -> dict[str, str]:
-    """What can be set, in the language of the page."""
-    return {
-        "least-loss": _("Small risk with the least loss"),
-        "break-release": _("Break a release"),
-        "choose-epsilon": _("Choose an epsilon"),
-        "quiz": _("Quiz of a lesson"),
-        "live-question": _("Live question to all phones"),
+KIND_NAMES = Words(
+    {
+        "least-loss": "Small risk with the least loss",
+        "break-release": "Break a release",
+        "choose-epsilon": "Choose an epsilon",
+        "quiz": "Quiz of a lesson",
+        "live-question": "Live question to all phones",
     }
+)
+"""What can be set."""
 
 
 def _setting(room: Classroom) -> None:
-    choice = ui.select(kind_names(), value=KINDS[0], label=_("Task")).classes("w-full")
+    choice = ui.select(dict(KIND_NAMES), value=KINDS[0], label=_("Task")).classes("w-full")
     choice.props('data-test="kind"')
     place = ui.column().classes("w-full")
 
@@ -272,7 +273,7 @@ def _one_seat(room: Classroom) -> None:
         drawn = room.changes
         seats.set_options({each.number: each.shown() for each in room.seats.values()})
         judged = {
-            at: f"{number(at + 1)}. {kind_names()[each.kind]}"
+            at: f"{number(at + 1)}. {KIND_NAMES[each.kind]}"
             for at, each in enumerate(room.tasks)
             if each.most
         }

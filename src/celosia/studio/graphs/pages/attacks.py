@@ -21,9 +21,8 @@ from celosia.studio.worker import task
 
 def show(workbench: GraphWorkbench) -> None:
     """The attacks that every release meets, and more when asked for."""
-    result = workbench.work.load("result")
+    result = workbench.last_result("Nothing was published yet.", "Choose a method and publish")
     if result is None:
-        workbench.nothing_yet("Nothing was published yet.", "Choose a method and publish")
         return
     lead(
         "Each attack looks for every person of the original in the release. Before means "

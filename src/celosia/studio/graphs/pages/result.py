@@ -36,9 +36,8 @@ STEEP = 50
 
 def show(workbench: GraphWorkbench) -> None:
     """Everything about the last release."""
-    result = workbench.work.load("result")
+    result = workbench.last_result("Nothing was published yet.", "Choose a method and publish")
     if result is None:
-        workbench.nothing_yet("Nothing was published yet.", "Choose a method and publish")
         return
     card = model.cards()[result["choice"]["method"]]
     lead("Published by {method}.", method=card.title)

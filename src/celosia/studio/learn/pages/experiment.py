@@ -13,11 +13,11 @@ from celosia.core.errors import CelosiaError
 from celosia.studio.classroom import jobs
 from celosia.studio.language import _
 from celosia.studio.learn.experiment import (
+    ALGORITHM_NAMES,
     MOST,
+    TABLE_NAMES,
     Experiment,
-    algorithm_names,
     figures,
-    table_names,
 )
 from celosia.studio.learn.parts import Facts
 from celosia.studio.shell import page, show_error
@@ -61,12 +61,12 @@ def bench(
     """
     chosen: dict[str, Any] = first.as_dict()
     with ui.element("div").classes("celosia-controls celosia-bench"):
-        names = {name: text for name, text in table_names().items() if name in tables}
+        names = {name: text for name, text in TABLE_NAMES.items() if name in tables}
         if len(names) > 1:
             ui.select(names, label=_("Table")).bind_value(chosen, "table")
-        ui.select(algorithm_names(), label=_("Algorithm")).bind_value(chosen, "algorithm").props(
-            'data-test="algorithm"'
-        )
+        ui.select(dict(ALGORITHM_NAMES), label=_("Algorithm")).bind_value(
+            chosen, "algorithm"
+        ).props('data-test="algorithm"')
         for name, label, step in (
             ("k", _("k: records in each class, at least"), 1),
             ("l", _("l: different sensitive values, at least (0: not asked)"), 1),

@@ -8,7 +8,7 @@ from typing import Any
 from nicegui import ui
 
 from celosia.studio.comparison import REST
-from celosia.studio.language import _, number, percent, short
+from celosia.studio.language import Words, _, number, percent, short
 from celosia.studio.widgets.chart import PALETTE, TEXT, axis, chart
 from celosia.studio.widgets.contrast import between, letters_on
 from celosia.studio.widgets.text import name_heading
@@ -222,9 +222,9 @@ def variants(found: Mapping[str, Any], choose: Callable[[str], Any]) -> None:
         {
             "legend": {"type": "scroll", "data": [each["name"] for each in series]},
             "tooltip": {**SAFE_TOOLTIP, "formatter": "{b}: {c}"},
-            "xAxis": axis(loss_names()[found["loss"]]),
+            "xAxis": axis(LOSS_NAMES[found["loss"]]),
             "yAxis": axis(
-                risk_names()[found["risk"]], max=1 if found["risk"] != "interval" else None
+                RISK_NAMES[found["risk"]], max=1 if found["risk"] != "interval" else None
             ),
             "series": series,
         },
@@ -243,22 +243,24 @@ def variants(found: Mapping[str, Any], choose: Callable[[str], Any]) -> None:
     )
 
 
-def risk_names() -> dict[str, str]:
-    """What each measure of risk is called."""
-    return {
-        "distance": _("records linked by distance (share)"),
-        "rank": _("records linked by rank (share)"),
-        "interval": _("values inside their interval (share)"),
-        "highest": _("records linked, by distance or rank (share)"),
+RISK_NAMES = Words(
+    {
+        "distance": "records linked by distance (share)",
+        "rank": "records linked by rank (share)",
+        "interval": "values inside their interval (share)",
+        "highest": "records linked, by distance or rank (share)",
     }
+)
+"""What each measure of risk is called."""
 
 
-def loss_names() -> dict[str, str]:
-    """What each measure of loss is called."""
-    return {
-        "il1s": _("information loss IL1s (0 is none)"),
-        "squares": _("squared error lost (share)"),
-        "pmse": _("propensity score pMSE (0 is none)"),
-        "correlations": _("mean change of correlations"),
-        "total variation": _("mean total variation (0 to 1)"),
+LOSS_NAMES = Words(
+    {
+        "il1s": "information loss IL1s (0 is none)",
+        "squares": "squared error lost (share)",
+        "pmse": "propensity score pMSE (0 is none)",
+        "correlations": "mean change of correlations",
+        "total variation": "mean total variation (0 to 1)",
     }
+)
+"""What each measure of loss is called."""

@@ -38,10 +38,10 @@ def show(workbench: MaskWorkbench) -> None:
             {name: name for name in numbers}, value=known, label=_("Columns"), multiple=True
         ).props('use-chips data-test="map-columns"')
         risk = ui.select(
-            charts.risk_names(), value=(found or {}).get("risk", "distance"), label=_("Risk")
+            dict(charts.RISK_NAMES), value=(found or {}).get("risk", "distance"), label=_("Risk")
         )
         loss = ui.select(
-            charts.loss_names(), value=(found or {}).get("loss", "il1s"), label=_("Loss")
+            dict(charts.LOSS_NAMES), value=(found or {}).get("loss", "il1s"), label=_("Loss")
         )
 
     def compute() -> None:

@@ -25,9 +25,8 @@ SIZE = 12
 
 async def show(workbench: MaskWorkbench) -> None:
     """Everything about the last run of the recipe."""
-    result = workbench.work.load("result")
+    result = workbench.last_result("There is no result yet.", "Go to the recipe and run it")
     if result is None:
-        workbench.nothing_yet("There is no result yet.", "Go to the recipe and run it")
         return
     lead(
         n_(

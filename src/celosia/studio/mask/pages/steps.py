@@ -7,7 +7,7 @@ from typing import Any
 
 from nicegui import ui
 
-from celosia.studio.language import _, n_
+from celosia.studio.language import Words, _, n_
 from celosia.studio.mask import jobs, model
 from celosia.studio.mask.pages.start import MaskWorkbench
 from celosia.studio.shell import in_thread, page
@@ -39,14 +39,15 @@ async def mask_steps(work_id: str, step: str = "recipe") -> None:
         mask_map.show(workbench)
 
 
-def role_names() -> dict[str, str]:
-    """What each role is called."""
-    return {
-        "identifier": _("identifier: never released"),
-        "quasi-identifier": _("quasi-identifier: others may know it"),
-        "sensitive": _("sensitive: must not be disclosed about a person"),
-        "insensitive": _("insensitive"),
+ROLE_NAMES = Words(
+    {
+        "identifier": "identifier: never released",
+        "quasi-identifier": "quasi-identifier: others may know it",
+        "sensitive": "sensitive: must not be disclosed about a person",
+        "insensitive": "insensitive",
     }
+)
+"""What each role is called."""
 
 
 def _columns(workbench: MaskWorkbench) -> None:
@@ -71,7 +72,7 @@ def _columns(workbench: MaskWorkbench) -> None:
                     quiet(_facts(each))
                 with ui.element("div"):
                     select = ui.select(
-                        role_names(),
+                        dict(ROLE_NAMES),
                         value=each["role"],
                         label=_("Role"),
                         on_change=lambda event, name=each["name"]: put(name, event.value),

@@ -11,7 +11,7 @@ from nicegui import background_tasks, ui
 from celosia.assess.risk import RiskProfile
 from celosia.studio.language import _, figure, n_, number, percent
 from celosia.studio.publish.form import DATA, RAW, ColumnForm, PublishForm
-from celosia.studio.publish.labels import finding, kind_word, role_word
+from celosia.studio.publish.labels import KIND_NAMES, ROLE_NAMES, finding
 from celosia.studio.publish.pages.steps import PublishWorkbench
 from celosia.studio.publish.suggestions import exposure, suggested_hierarchy
 from celosia.studio.shell import in_thread
@@ -186,7 +186,7 @@ def _preview(workbench: PublishWorkbench, cells: list[tuple[Any, ...]]) -> str:
     """The first rows; the head of a column has the colour, the word and the mark of its role."""
     heads = "".join(
         f'<th scope="col" class="role-{escape(column.role)}">{escape(column.name)}'
-        f'<br><span class="celosia-quiet">{escape(role_word(column.role))}</span></th>'
+        f'<br><span class="celosia-quiet">{escape(ROLE_NAMES[column.role])}</span></th>'
         for column in workbench.form.columns
     )
     rows = "".join(
@@ -225,7 +225,7 @@ def _legend() -> None:
         for role, icon in ROLES.items():
             with ui.element("li").classes(f"role-{role}"):
                 ui.icon(icon).props('aria-hidden="true"')
-                ui.label(f"{role_word(role)}: {meanings[role]}")
+                ui.label(f"{ROLE_NAMES[role]}: {meanings[role]}")
 
 
 def _row(workbench: PublishWorkbench, column: ColumnForm, facts: dict[str, Any]) -> None:
@@ -237,13 +237,13 @@ def _row(workbench: PublishWorkbench, column: ColumnForm, facts: dict[str, Any])
                 "Seems to be: {kind} ({why}). Suggested: {role}.",
                 kind=finding(facts["seems"]),
                 why=_(facts["why"]),
-                role=role_word(facts["role"]),
+                role=ROLE_NAMES[facts["role"]],
             )
         buttons: dict[str, ui.button] = {}
         with ui.element("div").classes("celosia-role-choice").props('role="group"') as group:
             group.props["aria-label"] = _("Role of {column}", column=column.name)
             for role, icon in ROLES.items():
-                button = ui.button(role_word(role), icon=icon, color=None).props(
+                button = ui.button(ROLE_NAMES[role], icon=icon, color=None).props(
                     "no-caps dense unelevated"
                 )
                 button.classes("celosia-chip")
@@ -295,7 +295,7 @@ def _suggestion(workbench: PublishWorkbench, place: int) -> dict[str, Any]:
 
 def _facts(facts: dict[str, Any], rows: int) -> str:
     parts = [
-        kind_word(facts["kind"]),
+        KIND_NAMES[facts["kind"]],
         n_("{count} different value", "{count} different values", facts["distinct"]),
         n_("{count} empty cell", "{count} empty cells", facts["empty"]),
         _("{share} of the records have a value of their own", share=percent(facts["alone"] / rows)),

@@ -14,7 +14,7 @@ from celosia.studio.language import _, n_, number
 from celosia.studio.publish.form import DATA, ColumnForm
 from celosia.studio.publish.hierarchies import Preview, Values, preview, values_of
 from celosia.studio.publish.hierarchy_tasks import LARGE, ask, is_small
-from celosia.studio.publish.labels import kind_word
+from celosia.studio.publish.labels import KIND_NAMES
 from celosia.studio.publish.pages.rules import edit_rule
 from celosia.studio.publish.pages.steps import PublishWorkbench
 from celosia.studio.publish.readers import ask_column
@@ -124,7 +124,7 @@ class Editor:
         name_heading(name).classes("celosia-break")
         quiet(
             "{kind}, {values}, {empty}",
-            kind=kind_word(self.column.kind),
+            kind=KIND_NAMES[self.column.kind],
             values=n_(
                 "{count} different value", "{count} different values", self.facts["distinct"]
             ),

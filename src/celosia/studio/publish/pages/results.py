@@ -9,7 +9,7 @@ from nicegui import ui
 
 from celosia.studio import shell
 from celosia.studio.jobs import Job
-from celosia.studio.language import _
+from celosia.studio.language import Words, _
 from celosia.studio.publish import results
 from celosia.studio.publish.form import PublishForm
 from celosia.studio.publish.pages import (
@@ -84,20 +84,21 @@ async def show(work_id: str, request: Any, view: str = "summary") -> None:
         rail.show_results(facts)
 
 
-def name_of(view: str) -> str:
-    """What a view is called."""
-    return {
-        "summary": _("Summary"),
-        "tradeoff": _("Trade-off"),
-        "lattice": _("Lattice"),
-        "rows": _("Before and after"),
-        "shapes": _("Distributions"),
-        "risk": _("Risk"),
-        "statistics": _("Numbers"),
-        "attacks": _("Attacks"),
-        "compare": _("Compare"),
-        "take": _("Download"),
-    }[view]
+VIEW_NAMES = Words(
+    {
+        "summary": "Summary",
+        "tradeoff": "Trade-off",
+        "lattice": "Lattice",
+        "rows": "Before and after",
+        "shapes": "Distributions",
+        "risk": "Risk",
+        "statistics": "Numbers",
+        "attacks": "Attacks",
+        "compare": "Compare",
+        "take": "Download",
+    }
+)
+"""What a view is called."""
 
 
 ICONS = {
@@ -119,7 +120,7 @@ def _tabs(work: Work, wanted: str) -> None:
         for view in VIEWS:
             with ui.link(target=address(work.id, view)).classes("celosia-tab") as link:
                 ui.icon(ICONS[view]).props('aria-hidden="true"')
-                ui.label(name_of(view))
+                ui.label(VIEW_NAMES[view])
             link.props["data-test"] = f"view-{view}"
             if view == wanted:
                 link.props('aria-current="page"')

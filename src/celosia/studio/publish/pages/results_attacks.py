@@ -7,7 +7,7 @@ from typing import Any
 
 from nicegui import ui
 
-from celosia.studio.language import _, n_, number, percent
+from celosia.studio.language import Words, _, n_, number, percent
 from celosia.studio.publish.pages.results_parts import Results, not_computed
 from celosia.studio.widgets.chart import Option, axis, chart
 from celosia.studio.widgets.text import heading, lead, paragraph, quiet
@@ -155,23 +155,28 @@ def _card(attack: Mapping[str, Any]) -> None:
             paragraph("How to prevent it: {what}.", what=_repair(attack))
 
 
-def _what(attack: Mapping[str, Any]) -> str:
-    return {
-        "homogeneity": _("All records of a class have the same value, so the class discloses it."),
-        "background knowledge, worst case": _(
-            "The attacker rules out one value, and the remaining records of the class "
-            "disclose the other."
+_MEANINGS = Words(
+    {
+        "homogeneity": "All records of a class have the same value, so the class discloses it.",
+        "background knowledge, worst case": (
+            "The attacker rules out one value, and the remaining records of the class disclose "
+            "the other."
         ),
-        "skewness": _(
+        "skewness": (
             "A value is so much more common in a class than in the table that it tells something."
         ),
-        "similarity": _("The values of a class differ, but all mean nearly the same."),
-        "linkage": _("The attacker looks up known people, and finds their records."),
-        "attribute linkage": _(
-            "The attacker looks up known people, and all matching records have the same "
-            "sensitive value."
+        "similarity": "The values of a class differ, but all mean nearly the same.",
+        "linkage": "The attacker looks up known people, and finds their records.",
+        "attribute linkage": (
+            "The attacker looks up known people, and all matching records have the same sensitive"
+            " value."
         ),
-    }.get(attack["name"], "")
+    }
+)
+
+
+def _what(attack: Mapping[str, Any]) -> str:
+    return _MEANINGS.get(attack["name"], "")
 
 
 def _assumption(attack: Mapping[str, Any]) -> str:

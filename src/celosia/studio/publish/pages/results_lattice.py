@@ -7,7 +7,7 @@ from typing import Any
 
 from nicegui import ui
 
-from celosia.studio.language import _, n_, number, percent
+from celosia.studio.language import Words, _, n_, number, percent
 from celosia.studio.publish.pages.results_choose import LevelPicker, Pick, detail_of
 from celosia.studio.publish.pages.results_parts import Results, metric_name, picker, show_point
 from celosia.studio.publish.results_solutions import Levels, Node, Solutions
@@ -58,15 +58,16 @@ def show(found: Results) -> None:
     detail = detail_of(found, named)
 
 
-def state_name(state: str) -> str:
-    """What a sort of node is called."""
-    return {
-        "best": _("best of all"),
-        "meets": _("meets the models"),
-        "fails": _("does not meet them"),
-        "untried": _("not tried"),
-        "release": _("the release"),
-    }[state]
+STATE_NAMES = Words(
+    {
+        "best": "best of all",
+        "meets": "meets the models",
+        "fails": "does not meet them",
+        "untried": "not tried",
+        "release": "the release",
+    }
+)
+"""What a sort of node is called."""
 
 
 def _diagram(found: Results, solutions: Solutions, pick: Pick) -> None:
@@ -82,7 +83,7 @@ def _diagram(found: Results, solutions: Solutions, pick: Pick) -> None:
         if (state == "release" and found.chosen is not None)
         or any(node.state == state and node.levels != found.chosen for node in nodes)
     ]
-    names = {state: state_name(state) for state in present}
+    names = {state: STATE_NAMES[state] for state in present}
     if found.chosen == solutions.points[0].levels:
         names["release"] = _("the release, best of all")
     top = max(node.y for node in nodes)
@@ -129,7 +130,7 @@ def _diagram(found: Results, solutions: Solutions, pick: Pick) -> None:
             columns=", ".join(solutions.columns),
         ),
         columns=[_("levels"), _("state")],
-        rows=[[_text(node.levels), state_name(node.state)] for node in nodes],
+        rows=[[_text(node.levels), STATE_NAMES[node.state]] for node in nodes],
         height="34rem",
         on_click=lambda event: _clicked(event, solutions, pick),
     )

@@ -12,7 +12,7 @@ from nicegui import ui
 from celosia.core.errors import CelosiaError
 from celosia.core.report import Block, Facts, Heading, Paragraph, Table
 from celosia.studio import shell
-from celosia.studio.language import _, figure, n_, number, percent
+from celosia.studio.language import Words, _, figure, n_, number, percent
 from celosia.studio.publish import jobs, results_tray
 from celosia.studio.publish.results_solutions import Levels, Point, Solutions
 from celosia.studio.publish.results_tray import Candidate
@@ -90,19 +90,24 @@ def picker(label: str, options: Mapping[Any, str], value: Any, test: str) -> ui.
     return found
 
 
+_METRICS = Words(
+    {
+        "loss": "Loss",
+        "arithmetic-loss": "Mean loss",
+        "precision": "Precision loss",
+        "height": "Height",
+        "discernibility": "Discernibility",
+        "average-class-size": "Average class size",
+        "entropy": "Entropy loss",
+        "ambiguity": "Ambiguity",
+        "publisher-payoff": "Missing payoff",
+    }
+)
+
+
 def metric_name(metric: str) -> str:
     """What a metric is called, as the name of an axis."""
-    return {
-        "loss": _("Loss"),
-        "arithmetic-loss": _("Mean loss"),
-        "precision": _("Precision loss"),
-        "height": _("Height"),
-        "discernibility": _("Discernibility"),
-        "average-class-size": _("Average class size"),
-        "entropy": _("Entropy loss"),
-        "ambiguity": _("Ambiguity"),
-        "publisher-payoff": _("Missing payoff"),
-    }.get(metric, metric)
+    return _METRICS.get(metric, metric)
 
 
 def level_text(found: Results, column: str, level: int | None, height: int) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 from nicegui import ui
 
-from celosia.studio.language import _, n_, percent
+from celosia.studio.language import Words, _, n_, percent
 from celosia.studio.publish.pages.results_parts import Results
 from celosia.studio.widgets.chart import TEXT, Option, chart
 from celosia.studio.widgets.table import show_table
@@ -73,23 +73,28 @@ def _title(gauge: Mapping[str, Any]) -> str:
     }[gauge["name"]]
 
 
+_MEANINGS = Words(
+    {
+        "prosecutor": (
+            "knows that a person is in the table: the probability of finding the record, for the "
+            "most exposed person"
+        ),
+        "journalist": (
+            "knows the population but not who is in the table: the probability of identifying a "
+            "person correctly"
+        ),
+        "marketer": "attacks all records: the share that is identified correctly",
+        "uniqueness": "the share of records that look like no other",
+        "disclosure": (
+            "how surely an attacker who finds the class of a person knows the sensitive value, on"
+            " average"
+        ),
+    }
+)
+
+
 def _meaning(gauge: Mapping[str, Any]) -> str:
-    return {
-        "prosecutor": _(
-            "knows that a person is in the table: the probability of finding the record, for "
-            "the most exposed person"
-        ),
-        "journalist": _(
-            "knows the population but not who is in the table: the probability of "
-            "identifying a person correctly"
-        ),
-        "marketer": _("attacks all records: the share that is identified correctly"),
-        "uniqueness": _("the share of records that look like no other"),
-        "disclosure": _(
-            "how surely an attacker who finds the class of a person knows the sensitive "
-            "value, on average"
-        ),
-    }[gauge["name"]]
+    return _MEANINGS[gauge["name"]]
 
 
 def _why_none(found: Results) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from nicegui import ui
 
 from celosia.core.messages import render
-from celosia.studio.language import _, n_, number, percent, short
+from celosia.studio.language import Words, _, n_, number, percent, short
 from celosia.studio.publish.pages.results_parts import Results, not_computed
 from celosia.studio.widgets.table import show_table
 from celosia.studio.widgets.text import heading, lead, quiet
@@ -49,7 +49,7 @@ def show(found: Results) -> None:
                     _value(key, after[key]),
                     _change(key, before, after),
                 ]
-                for key, name in _names().items()
+                for key, name in _NAMES.items()
             ]
             + [
                 [render(title), "", _value(key, found.facts["intervals"][entry["column"]][key]), ""]
@@ -69,26 +69,27 @@ def show(found: Results) -> None:
         show_table([_("statistic"), _("meaning")], [list(each) for each in _meanings()])
 
 
-def _names() -> dict[str, str]:
-    return {
-        "count": _("count"),
-        "mean": _("mean"),
-        "median": _("median"),
-        "mode": _("mode"),
-        "mode_count": _("count of the mode"),
-        "standard_deviation": _("standard deviation"),
-        "variance": _("variance"),
-        "skewness": _("skewness"),
-        "kurtosis": _("kurtosis (excess)"),
-        "minimum": _("minimum"),
-        "maximum": _("maximum"),
-        "range": _("range (maximum less minimum)"),
-        "first_quartile": _("first quartile"),
-        "third_quartile": _("third quartile"),
-        "geometric_mean": _("geometric mean"),
-        "harmonic_mean": _("harmonic mean"),
-        "entropy": _("entropy, bits"),
+_NAMES = Words(
+    {
+        "count": "count",
+        "mean": "mean",
+        "median": "median",
+        "mode": "mode",
+        "mode_count": "count of the mode",
+        "standard_deviation": "standard deviation",
+        "variance": "variance",
+        "skewness": "skewness",
+        "kurtosis": "kurtosis (excess)",
+        "minimum": "minimum",
+        "maximum": "maximum",
+        "range": "range (maximum less minimum)",
+        "first_quartile": "first quartile",
+        "third_quartile": "third quartile",
+        "geometric_mean": "geometric mean",
+        "harmonic_mean": "harmonic mean",
+        "entropy": "entropy, bits",
     }
+)
 
 
 def _value(key: str, value: Any) -> str:

@@ -160,9 +160,8 @@ def _text(html: str) -> None:
 
 
 def _result(workbench: TextWorkbench) -> None:
-    result = workbench.work.load("result")
+    result = workbench.last_result("Nothing was published yet.", "Choose and publish")
     if result is None:
-        workbench.nothing_yet("Nothing was published yet.", "Choose and publish")
         return
     checked = result["verified"]
     figures(

@@ -28,13 +28,8 @@ def terms_step(workbench: TextWorkbench) -> None:
         "Which terms many persons use, and how many, with differential privacy: one person with "
         "all documents is hidden. Every release is charged to one budget of these documents."
     )
-    wanted = term_jobs.FIRST_TERMS | dict(workbench.state.get("terms", {}))
+    wanted, put = workbench.choices("terms", term_jobs.FIRST_TERMS)
     done = workbench.work.load("terms")
-
-    def put(name: str, value: Any) -> None:
-        wanted[name] = value
-        workbench.save(terms=dict(wanted))
-
     with ui.element("div").classes("celosia-sides"):
         with ui.element("div"), ui.card().classes("w-full"):
             labels = {

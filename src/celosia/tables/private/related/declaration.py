@@ -15,7 +15,6 @@ domains = { ward = ["surgery", "medicine"] }
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from math import prod
@@ -26,6 +25,7 @@ import polars as pl
 
 from celosia import frames
 from celosia.core.errors import InputError
+from celosia.core.files import read_toml
 from celosia.core.messages import Message, did_you_mean
 from celosia.core.methods import Method, parameter
 from celosia.tables.masking.method import TEXTS
@@ -162,14 +162,7 @@ class RelatedTables:
             InputError: CEL-Y031 it cannot be read, or does not declare related tables.
         """
         source = Path(path)
-        try:
-            table = tomllib.loads(source.read_text("utf-8-sig"))  # Windows adds a mark
-        except OSError as error:
-            raise InputError(
-                "CEL-Y031.unreadable", source=source, strerror=error.strerror
-            ) from error
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise InputError("CEL-Y031.not_toml", source=source) from error
+        table = read_toml(source, "CEL-Y031.unreadable", "CEL-Y031.not_toml")
         return cls.from_table(table)
 
     @classmethod

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from celosia.core.messages import say
+from celosia.core.messages import say, say_of
 from celosia.tables.recoding.roll_up import Node
 
 
@@ -32,13 +32,7 @@ class Visit:
 
     def __str__(self) -> str:
         place = ", ".join(f"{n} {lv}" for n, lv in zip(self.columns, self.node, strict=True))
-        return say(
-            "tables.trace.visit",
-            place=place,
-            why=self.why,
-            records=self.suppressed,
-            decision=self.decision,
-        )
+        return say_of("tables.trace.visit", self, place=place, records=self.suppressed)
 
 
 @dataclass(frozen=True, slots=True)

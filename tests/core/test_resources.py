@@ -13,12 +13,12 @@ from subprocess import Popen
 
 import pytest
 
-from celosia.core.work_folders import LOCK, WorkFolder, sweep
+from celosia.core.resources import LOCK, WorkFolder, sweep
 
 HOLDER = """
 import sys
 from pathlib import Path
-from celosia.core.work_folders import WorkFolder
+from celosia.core.resources import WorkFolder
 folder = WorkFolder("celosia-studio-")
 Path(folder.name, "table.csv").write_text("private")
 print(folder.name, flush=True)

@@ -1,9 +1,10 @@
-"""Temporary folders for private data: removed at the end, and at the next start after a crash.
+"""What a process holds and lets go of: temporary folders for private data, what is closed.
 
-A process that is killed (SIGKILL, a power cut) cannot remove its folder. So each folder holds a
-file that its process keeps locked; the system drops the lock when the process ends in any way.
-The next process removes the folders of the same user whose lock is free. Folders that are
-symbolic links, that belong to others or that others may enter are never touched.
+A folder is removed at the end, and at the next start after a crash. A process that is killed
+(SIGKILL, a power cut) cannot remove its folder. So each folder holds a file that its process keeps
+locked; the system drops the lock when the process ends in any way. The next process removes the
+folders of the same user whose lock is free. Folders that are symbolic links, that belong to others
+or that others may enter are never touched.
 """
 
 from __future__ import annotations
@@ -15,7 +16,9 @@ import stat
 import sys
 import tempfile
 import weakref
+from abc import ABC, abstractmethod
 from pathlib import Path
+from typing import Self
 
 from celosia.core.errors import InputError
 
@@ -26,6 +29,22 @@ PREFIX = "celosia-"
 """How the names of our folders begin."""
 LOCK = ".celosia-lock"
 """The file in a folder that its process keeps locked."""
+
+
+class Closeable(ABC):
+    """What is closed at the end of a `with`."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def close(self) -> None:
+        """Let go of what it holds."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
 
 class WorkFolder:
