@@ -62,9 +62,9 @@ def contribution_levels_query(
     What a person adds is the sum of sizes over all groups. The columns of each row are a place, a
     level for each aggregate, an amount, and a person. Place 0 has the number of people at these
     levels, without a person (level n is up to the nth cap and above the one before, the last one
-    has no end; level 0 is nothing). Where people are listed (`lists_people`), place n has one of at
-    most `LISTED + 1` who add most to the nth aggregate, with what they add, cut off at its last cap;
-    its levels are 0.
+    has no end; level 0 is nothing). Where people are listed (`lists_people`), place n has one of
+    at most `LISTED + 1` who add most to the nth aggregate, with what they add, cut off at its last
+    cap; its levels are 0.
 
     Args:
         question: counts and sums with keys, and distinct counts of values that determine their
