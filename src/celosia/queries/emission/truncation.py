@@ -90,7 +90,7 @@ def count_by_level(
     words = [f"level_{place}" for place, _ in enumerate(ladders, start=1)]
     cut = select_from(entries, clipped)
     placed = select_from(computed_once(cut) if target.dialect == "postgres" else cut, levels)
-    return group_by(select_from(placed, [*map(column, words), *sums]), words)
+    return order_by(group_by(select_from(placed, [*map(column, words), *sums]), words), words)
 
 
 def clip(amount: exp.Expr, cap: int) -> exp.Least:
