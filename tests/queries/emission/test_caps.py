@@ -4,10 +4,22 @@ from collections import Counter
 from random import Random
 from typing import Any
 
+from sqlglot import exp
 from tests.queries.emission.conftest import Bench
 from tests.queries.emission.shop import BY_ROW, POLICY, Rows, capped, tree, without
 
-from celosia.queries.algebra import Aggregate, Column, Join, Key, Question, Scan
+from celosia.queries.algebra import (
+    Aggregate,
+    Column,
+    Filter,
+    GroupedTable,
+    Join,
+    Key,
+    NamedExpression,
+    Question,
+    Scan,
+)
+from celosia.queries.bounds.lineage import column_expression
 from celosia.queries.emission import count_query, grouped_query, truncated_totals_query
 from celosia.queries.ownership import attach_owners
 from celosia.queries.policy.values import Policy
@@ -45,6 +57,25 @@ def test_a_cap_keeps_as_many_rows_as_it_may_and_nulls_are_free(bench: Bench) -> 
             assert after[part] == (n if part is None else min(n, 2))
         everything = Counter(tuple(row[name] for name in COLUMNS) for row in rows)
         assert stayed <= everything
+
+
+def test_rows_of_a_capped_value_are_counted_up_to_the_cap_without_a_search(bench: Bench) -> None:
+    part = column_expression(Column("i", "part"))
+    present = Filter(ITEM, exp.Not(this=exp.Is(this=part.copy(), expression=exp.Null())))
+    keys = (NamedExpression("p", part), NamedExpression("q", part.copy()))
+    groups = GroupedTable(present, "g", keys, (Aggregate("rows", "n"),), key_count=2)
+    shown = tuple(Key(name, column_expression(Column("g", name))) for name in ("p", "q", "n"))
+    question = Question(groups, (Aggregate("rows", "m"),), shown)
+    one, two = capped(BY_ROW, "item", part=2), capped(BY_ROW, "item", part=2, order=1)
+    for seed in range(3):
+        rows = draw(Random(seed))
+        for policy in (one, two):
+            stayed = kept(rows, bench, policy)
+            sizes = Counter(part for _, part, _ in stayed.elements() if part is not None)
+            query = grouped_query(question, target=bench.target(policy))
+            assert ("UNION" in bench.target().text(query)) == (policy is two)
+            found = sorted(tuple(map(int, row)) for row in bench.ask(query))
+            assert found == sorted((part, part, n, 1) for part, n in sizes.items())
 
 
 def test_one_row_displaces_at_most_one_row_for_each_cap(bench: Bench) -> None:

@@ -20,8 +20,10 @@ from celosia.queries.emission import (
     contribution_totals_query,
     histogram_query,
     people_by_key_query,
+    shared_values_query,
     truncated_groups_query,
 )
+from celosia.queries.emission.contribution_levels import read_totals
 from celosia.queries.ownership import OwnedRelation, attach_owners
 
 CAPS = ladder(8)
@@ -44,9 +46,8 @@ def entries(rows: dict[str, Rows]) -> list[tuple[int, dict[str, object], dict[st
     ]
 
 
-def read(found: list[tuple[int, ...]], width: int, place: int) -> tuple[list[int], list[list[int]]]:
-    """The people of an aggregate, and its totals by cap and group."""
-    start = width + 2 * len(CAPS) * place
+def read(found: list[tuple[int, ...]], start: int) -> tuple[list[int], list[list[int]]]:
+    """The people of a distinct count, and its totals by cap and group."""
     levels = [sum(int(row[start + n]) for row in found) for n in range(len(CAPS))]
     totals = [[int(row[start + len(CAPS) + n]) for row in found] for n in range(len(CAPS))]
     return levels, totals
@@ -75,9 +76,16 @@ def found_of(
         ]
         people = count_levels(bench.ask(levels), 0, len(CAPS))
         return people, [[int(n) for _, n in bench.ask(each)] for each in totals]
-    known = KNOWN if asked.keys else None
-    query = contribution_totals_query(asked, owned, caps=[CAPS], group_keys=known, **given)
-    return read(bench.ask(query), len(asked.keys), 0)
+    if aggregate.kind == "distinct":
+        known = KNOWN if asked.keys else None
+        query = shared_values_query(
+            asked, owned, caps=CAPS, group_keys=known, target=given["target"]
+        )
+        return read(bench.ask(query), len(asked.keys))
+    query = contribution_totals_query(asked, owned, caps=[CAPS], **given)
+    is_signed = aggregate.kind == "sum"
+    ((people, own),) = read_totals(bench.ask(query), caps=[CAPS], signed=[is_signed])
+    return people, [[each] for each in own]
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -98,12 +106,11 @@ def test_levels_and_totals_are_those_of_all_contributions(bench: Bench, seed: in
         amount = order["amount"]
         counts[person] += 1
         sums[person] += 0 if amount is None else max(-3, min(3, int(str(amount))))
-    found = bench.ask(query)
-    for place, owners in enumerate((counts, sums)):
-        levels, totals = read(found, 0, place)
+    found = read_totals(bench.ask(query), caps=[CAPS, CAPS], signed=[False, True])
+    for (levels, totals), owners in zip(found, (counts, sums), strict=True):
         values = list(owners.values())
         assert levels == list(people_by_level(values, CAPS))
-        assert [each for (each,) in totals] == list(capped_totals(values, CAPS))
+        assert totals == list(capped_totals(values, CAPS))
 
 
 @pytest.mark.parametrize("aggregate", [COUNT, SUM, PARTS], ids=["count", "sum", "distinct"])
@@ -150,11 +157,14 @@ def test_with_a_large_cap_groups_hold_all_there_is(bench: Bench) -> None:
 
 def test_a_shared_distinct_count_is_asked_alone(bench: Bench) -> None:
     owned = attach_owners(JOIN, policy=POLICY)
+    both, target = Question(JOIN, (COUNT, PARTS)), bench.target()
     with pytest.raises(InputError) as refused:
-        contribution_totals_query(
-            Question(JOIN, (COUNT, PARTS)), owned, caps=[CAPS, CAPS], target=bench.target()
-        )
+        contribution_totals_query(both, owned, caps=[CAPS, CAPS], target=target)
     assert refused.value.code == "CEL-Q130"
+    for question in (both, Question(JOIN, (COUNT,))):
+        with pytest.raises(InputError) as refused:
+            shared_values_query(question, owned, caps=CAPS, target=target)
+        assert refused.value.code == "CEL-Q130"
 
 
 def test_people_count_for_their_first_groups_only(bench: Bench) -> None:

@@ -44,6 +44,11 @@ CONDITIONS = (
     "NOT (f.d / 3 > 0.05 AND f.k * 2 <= 4) OR -f.m >= 2.5",
     "f.k + f.d < 1e15",
     "(f.d - 0.3) * (f.m - 0.3) = 0",
+    *(
+        f"f.{name} * 2 {sign} {bound} OR (f.{name} + 1) * 4 {sign} 32"
+        for name in "dmr"
+        for sign, bound in ((">", "14"), ("<=", "-5"), ("=", "14"), (">=", "0.25"))
+    ),
 )
 
 
@@ -89,6 +94,25 @@ def test_steps_are_those_of_decimal_numbers_next_to_halves(
 ) -> None:
     fixed = FixedPoint(lower=Fraction(-1000), upper=Fraction(1000), step=Fraction(1, 8))
     query = sum_query(FACTS, tree(text), fixed=fixed, target=TARGET)
+    argument = _Writer(FACTS, TARGET).write(tree(text))
+    exact = TARGET.text(fixed.tree(argument, is_whole=False, target=TARGET))
+    (total,) = facts.execute(TARGET.text(query)).fetchone() or ()
+    (wanted,) = facts.execute(f"SELECT SUM({exact}) FROM facts AS f").fetchone() or ()
+    assert total == wanted
+
+
+@pytest.mark.parametrize("text", ["f.d", "f.m", "f.r", "f.d - 4", "f.m - 4", "f.r - 4"])
+@pytest.mark.parametrize("lower", [0, 1])
+def test_columns_above_0_are_rounded_as_decimal_numbers_are(
+    facts: psycopg.Connection, text: str, lower: int
+) -> None:
+    shift = 4 if "-" in text else 0
+    fixed = FixedPoint(
+        lower=Fraction(lower - shift), upper=Fraction(9 - shift), step=Fraction(1, 8)
+    )
+    query = sum_query(FACTS, tree(text), fixed=fixed, target=TARGET)
+    assert "1e-300" in TARGET.text(query) or lower
+    assert "-1e-300" not in TARGET.text(query)
     argument = _Writer(FACTS, TARGET).write(tree(text))
     exact = TARGET.text(fixed.tree(argument, is_whole=False, target=TARGET))
     (total,) = facts.execute(TARGET.text(query)).fetchone() or ()

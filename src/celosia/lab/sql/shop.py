@@ -30,6 +30,7 @@ from celosia.queries.bounds.r2t_cap import R2TCap
 from celosia.queries.bounds.smooth_sensitivity import SmoothBound, choose_beta, smooth
 from celosia.queries.bounds.stability import Rule
 from celosia.queries.emission import Target, contribution_totals_query
+from celosia.queries.emission.contribution_levels import read_totals
 from celosia.queries.ownership import attach_owners
 from celosia.queries.policy import Policy, load_policy
 from celosia.queries.policy.values import TablePolicy, Unit
@@ -168,11 +169,9 @@ def run_queries(
                 question = compiled(query(number, distinct=distinct), policy)
                 owned = attach_owners(question.source, policy=policy)
                 made = contribution_totals_query(question, owned, caps=[caps], target=target)
-                ((*numbers,),) = engine.run(made, timeout=TIMEOUT)
-                people = ContributionSummary(
-                    [int(each) for each in numbers[: len(caps)]],
-                    [int(each) for each in numbers[len(caps) :]],
-                )
+                rows = engine.run(made, timeout=TIMEOUT)
+                ((levels, totals),) = read_totals(rows, caps=[caps], signed=[False])
+                people = ContributionSummary(levels, totals)
                 yield JoinQuery(
                     joins=number,
                     distinct=distinct,

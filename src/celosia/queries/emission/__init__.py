@@ -18,7 +18,10 @@ if TYPE_CHECKING:
         grouped_query,
         sum_query,
     )
-    from celosia.queries.emission.contribution_levels import contribution_totals_query
+    from celosia.queries.emission.contribution_levels import (
+        contribution_totals_query,
+        shared_values_query,
+    )
     from celosia.queries.emission.fixed_point import FixedPoint
     from celosia.queries.emission.group_truncation import (
         contribution_levels_query,
@@ -46,6 +49,7 @@ __all__ = [
     "people_by_key_query",
     "people_by_rows_query",
     "per_owner_query",
+    "shared_values_query",
     "sum_query",
     "truncated_groups_query",
     "truncated_totals_query",

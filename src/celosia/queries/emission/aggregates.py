@@ -146,14 +146,30 @@ class FlatQuery:
         """Whether whole steps are added up in doubles."""
         return self.saturating and self.fixed[aggregate.name].is_exact_in_doubles
 
-    def owners_in_order(self, rows: exp.Select) -> exp.Select:
-        """The owners of rows, in order where that makes it faster to count the rows of each."""
+    def owners_in_order(self, rows: exp.Select, words: Sequence[str] = ()) -> exp.Select:
+        """Rows in the order of owners, where that makes it faster to add up those of each.
+
+        Args:
+            rows: with owners and values.
+            words: the names of the values that are wanted; whole or real numbers, which a sort
+                carries along.
+        """
         assert self.owned is not None
         if self.target.dialect != "postgres":
             return rows
         owner = column_expression(self.owned.owners[0])
         kind = infer_type(owner, self.owned.relation, target=self.target)
-        return sorted_by(rows, "owner_1") if kind == "integer" else rows
+        if kind != "integer" or not all(map(self._is_numeric, words)):
+            return rows
+        return sorted_by(rows, "owner_1", words)
+
+    def _is_numeric(self, word: str) -> bool:
+        """Whether a column of values holds numbers."""
+        aggregate = dict(self.aggregates)[word]
+        if aggregate.kind == "sum":
+            return True
+        kind = infer_type(aggregate.argument, self.question.source, target=self.target)
+        return kind in ("integer", "number")
 
     def aggregate_expression(self, word: str, aggregate: Aggregate) -> exp.Expr:
         """The aggregate of a group: a whole number, 0 for no rows.
@@ -240,8 +256,9 @@ def zero_if_null(tree: exp.Expr) -> exp.Expr:
 
 def aggregate_rows(flat: FlatQuery, source: exp.Select, by: list[str]) -> exp.Select:
     """All aggregates of a question over rows, by some columns."""
-    if by == ["owner_1"] and all(each.kind == "rows" for _, each in flat.aggregates):
-        source = flat.owners_in_order(source)
+    if by == ["owner_1"]:
+        words = [word for word, each in flat.aggregates if each.kind != "rows"]
+        source = flat.owners_in_order(source, words)
     projections: list[exp.Expr] = [column(each) for each in by]
     projections += [
         as_alias(flat.aggregate_expression(word, each), word) for word, each in flat.aggregates

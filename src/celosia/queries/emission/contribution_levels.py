@@ -1,9 +1,9 @@
 """How many people add how much, and the totals under every cap of a ladder, in one pass.
 
-For each aggregate and each cap the query returns two numbers: the people whose contribution is
-above the cap before and up to this one, and the total of all contributions cut off at the cap. So
-one person moves one number of people by one, and the total under a cap by at most the cap. For
-totals by group see `group_truncation`.
+From the rows of each query follow two numbers for each aggregate and each cap: the people whose
+contribution is above the cap before and up to this one, and the total of all contributions cut off
+at the cap (`read_totals`). So one person moves one number of people by one, and the total under a
+cap by at most the cap. For totals by group see `group_truncation`.
 
 A distinct count whose values do not determine their owner is no sum over people. Each person then
 keeps the first t of their own pairs of a group and a value, and a pair counts if at least one
@@ -14,11 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from sqlglot import exp
 
 from celosia.core.errors import InputError
-from celosia.queries.algebra import Question
+from celosia.queries.algebra import Aggregate, Question
 from celosia.queries.emission import truncation
 from celosia.queries.emission.aggregates import EXACT, NO_SUMS, FlatQuery, GroupKeys, aggregate_rows
 from celosia.queries.emission.deferred_joins import defer_owner_join
@@ -35,6 +36,8 @@ from celosia.queries.emission.syntax import (
 from celosia.queries.emission.target import Target
 from celosia.queries.ownership import OwnedRelation
 
+COUNTS = (["rows"], ["count"], ["distinct"])
+"""The kinds of questions with one count."""
 Ladders = Sequence[Sequence[int]]
 """For each aggregate its caps, rising."""
 
@@ -46,54 +49,27 @@ def contribution_totals_query(
     caps: Ladders,
     target: Target,
     fixed: Mapping[str, FixedPoint] = NO_SUMS,
-    group_keys: GroupKeys | None = None,
 ) -> exp.Select:
-    """For each aggregate its people and its totals, one for each cap, after the keys of each group.
-
-    The people of an aggregate are the sum of the column over all groups: a person stands in one
-    group of theirs only.
+    """How many people add how much to all groups, and the sums of it: see `count_by_level`.
 
     Args:
-        question: counts and sums, without keys; a distinct count whose values do not
-            determine their owner must be alone, and may have keys.
+        question: counts and sums without keys, and distinct counts of values that determine their
+            owner.
         owned: the question's rows with their owners, of one class.
         caps: a ladder for each aggregate.
         target: the engine.
         fixed: how sums are put on their grids.
-        group_keys: all values of each key; needed where there are keys.
 
     Raises:
         InputError: CEL-Q130 caps, CEL-Q130 a distinct count that must be alone, or keys.
         QueryRefused: CEL-Q120 rows that belong to several people, CEL-Q120 rows without a name.
     """
     ladders = [truncation.check_limits(each) for each in caps]
-    flat = truncation.flatten_single_owner(question, owned, target, fixed, group_keys)
-    shared = [
-        each.kind == "distinct" and not owned.is_determined_by(each.argument)
-        for each in question.aggregates
-    ]
-    if any(shared) and len(shared) > 1:
+    flat = truncation.flatten_single_owner(question, owned, target, fixed, None)
+    if any(_is_shared(each, owned) for each in question.aggregates):
         raise InputError("CEL-Q130.one_at_a_time_shared_values")
-    if any(shared):
-        parts = _shared_values(flat, flat.rows(only_group_keys=True), ladders[0])
-    elif flat.keys:
+    if flat.keys:
         raise InputError("CEL-Q130.one_at_a_time_ladder_by_group")
-    else:
-        parts = _own_contributions(flat, ladders)
-    return flat.present_groups(parts, _names(ladders)) if flat.keys else parts
-
-
-def _names(ladders: list[list[int]]) -> list[str]:
-    return [
-        f"{word}_{place}_{number}"
-        for place, ladder in enumerate(ladders, start=1)
-        for word in ("people", "total")
-        for number, _ in enumerate(ladder, start=1)
-    ]
-
-
-def _own_contributions(flat: FlatQuery, ladders: list[list[int]]) -> exp.Select:
-    """Contributions that add up: each person's own."""
     # Ends at 2^53 are beyond all caps.
     fast = replace(flat, saturating=all(ladder[-1] <= EXACT for ladder in ladders))
     later = defer_owner_join(fast)
@@ -101,19 +77,97 @@ def _own_contributions(flat: FlatQuery, ladders: list[list[int]]) -> exp.Select:
         entries = aggregate_rows(fast, fast.rows(), ["owner_1"])
     else:
         entries = later.join_owners(aggregate_rows(later.flat, later.flat.rows(), ["owner_1"]))
-    signed = [
-        each.kind == "sum" and flat.fixed[each.name].low < 0 for each in flat.question.aggregates
-    ]
-    columns: list[exp.Expr] = []
-    for place, (ladder, is_signed) in enumerate(zip(ladders, signed, strict=True), start=1):
-        caps = list(enumerate(ladder, start=1))
-        columns += [truncation.people_at(place, level) for level, _ in caps]
-        columns += [
-            truncation.total_under(place, level, cap, signed=is_signed) for level, cap in caps
-        ]
-    return select_from(
-        truncation.count_by_level(entries, ladders, signed, flat.target), _listed(columns, ladders)
+    return truncation.count_by_level(
+        entries,
+        ladders,
+        signs(question, fixed),
+        target,
+        # Counts of people are few different numbers: n of them take n^2 / 2 rows. PostgreSQL takes
+        # as long to find equal ones as to find the level of each; Spark would exchange rows again.
+        repeated=target.dialect == "duckdb"
+        and [each.kind for each in question.aggregates] in COUNTS,
     )
+
+
+def signs(question: Question, fixed: Mapping[str, FixedPoint]) -> list[bool]:
+    """Whether contributions to each aggregate may be below 0."""
+    return [each.kind == "sum" and fixed[each.name].low < 0 for each in question.aggregates]
+
+
+def read_totals(
+    rows: Sequence[Sequence[Any]], *, caps: Ladders, signed: Sequence[bool]
+) -> list[tuple[list[int], list[int]]]:
+    """For each aggregate the people at each cap, and the total under it.
+
+    The sum of min(x, cap) is the sum of all x up to the cap, and the cap times the number of x
+    beyond it. So a few sums and numbers give the totals under all caps, and whole numbers of any
+    length are added up here, where the engine would do it for dozens of columns.
+
+    Args:
+        rows: of `contribution_totals_query`.
+        caps: a ladder for each aggregate, as given to the query.
+        signed: of `signs`.
+    """
+    found: list[tuple[list[int], list[int]]] = []
+    start = len(caps) + 1
+    for place, (ladder, is_signed) in enumerate(zip(caps, signed, strict=True)):
+        people, sizes, sums = ([0] * (len(ladder) + 1) for _ in range(3))
+        for row in rows:
+            level, number, own = int(row[place]), int(row[len(caps)]), row[start:]
+            people[level] += number
+            sizes[level] += int(own[0]) if is_signed else number
+            sums[level] += int(own[1 if is_signed else 0])
+        totals = [
+            sum(sums[: level + 1]) + cap * sum(sizes[level + 1 :])
+            for level, cap in enumerate(ladder, start=1)
+        ]
+        found.append((people[1:], totals))
+        start += 2 if is_signed else 1
+    return found
+
+
+def shared_values_query(
+    question: Question,
+    owned: OwnedRelation,
+    *,
+    caps: Sequence[int],
+    target: Target,
+    group_keys: GroupKeys | None = None,
+) -> exp.Select:
+    """The people and the totals of a distinct count of values that people share, by cap and group.
+
+    The columns are the keys, the people for each cap, and the total for each. The people are the
+    sum of the column over all groups: a person stands in one group of theirs only.
+
+    Args:
+        question: one distinct count whose values do not determine their owner.
+        owned: the question's rows with their owners, of one class.
+        caps: its ladder.
+        target: the engine.
+        group_keys: all values of each key; needed where there are keys.
+
+    Raises:
+        InputError: CEL-Q130 caps, CEL-Q130 more than one aggregate.
+        QueryRefused: CEL-Q120 rows that belong to several people, CEL-Q120 rows without a name.
+    """
+    ladder = truncation.check_limits(caps)
+    flat = truncation.flatten_single_owner(question, owned, target, NO_SUMS, group_keys)
+    if len(question.aggregates) != 1 or not _is_shared(question.aggregates[0], owned):
+        raise InputError("CEL-Q130.one_at_a_time_shared_values")
+    parts = _shared_values(flat, flat.rows(only_group_keys=True), ladder)
+    return flat.present_groups(parts, _names(ladder)) if flat.keys else parts
+
+
+def _is_shared(aggregate: Aggregate, owned: OwnedRelation) -> bool:
+    return aggregate.kind == "distinct" and not owned.is_determined_by(aggregate.argument)
+
+
+def _names(ladder: list[int]) -> list[str]:
+    return [
+        f"{word}_{number}"
+        for word in ("people", "total")
+        for number, _ in enumerate(ladder, start=1)
+    ]
 
 
 def _shared_values(flat: FlatQuery, rows: exp.Select, ladder: list[int]) -> exp.Select:
@@ -138,14 +192,11 @@ def _shared_values(flat: FlatQuery, rows: exp.Select, ladder: list[int]) -> exp.
     columns: list[exp.Expr] = [exp.Sum(this=column(word)) for word in firsts]
     columns += [exp.Sum(this=_one_if(at_most(column("place"), cap))) for cap in ladder]
     keys: list[exp.Expr] = [column(key) for key in flat.keys]
-    return group_by(select_from(values, [*keys, *_listed(columns, [ladder])]), flat.keys)
-
-
-def _listed(columns: list[exp.Expr], ladders: list[list[int]]) -> list[exp.Expr]:
-    return [
+    counts = [
         as_alias(exp.Coalesce(this=tree, expressions=[integer_literal(0)]), word)
-        for tree, word in zip(columns, _names(ladders), strict=True)
+        for tree, word in zip(columns, _names(ladder), strict=True)
     ]
+    return group_by(select_from(values, [*keys, *counts]), flat.keys)
 
 
 def _levels(ladder: list[int]) -> list[tuple[int, int | None]]:

@@ -22,6 +22,7 @@ from celosia.queries.emission.syntax import (
     at_most,
     column,
     group_by,
+    identifier,
     integer_literal,
     order_by,
     row_number,
@@ -34,6 +35,9 @@ from celosia.queries.ownership import OwnedRelation
 Extreme = Literal["minimum", "maximum"]
 DIGITS = 9
 """Decimal digits of the start: enough for the rows of any person, and far from 64 bits."""
+
+CROWD = "celosia_crowd"
+"""The owners who have more rows than are kept."""
 
 
 def histogram_query(
@@ -63,14 +67,24 @@ def histogram_query(
         QueryRefused: CEL-Q120 rows that belong to several people, CEL-Q120 rows without a name.
     """
     flat = _flat(question, owned, fixed, target, group_keys, followed=bool(extreme or most))
-    rows = _rows(flat, extreme)
+    rows: exp.Query = _rows(flat, extreme)
+    common = None
     if most is not None:
-        rows = _sample_rows(rows, flat, truncation.check_limits([most])[0])
+        (limit,) = truncation.check_limits([most])
+        assert isinstance(rows, exp.Select)
+        # Spark would compute the rows three times, and so would all where rows are groups.
+        if extreme is None and target.dialect != "spark":
+            rows, common = _keep_rows(rows, flat, limit)
+        else:
+            rows = _sample_rows(rows, flat, limit)
     by = [*flat.keys, "value_1"]
     if target.dialect == "postgres" and not flat.keys:
         rows = sorted_by(rows, "value_1")
     counted = as_alias(exp.Count(this=exp.Star()), "n")
-    return order_by(group_by(select_from(rows, [*map(column, by), counted]), by), by)
+    made = order_by(group_by(select_from(rows, [*map(column, by), counted]), by), by)
+    if common is not None:
+        made.set("with_", common)
+    return made
 
 
 def people_by_rows_query(
@@ -94,7 +108,10 @@ def people_by_rows_query(
     (limit,) = truncation.check_limits([most])
     flat = _flat(question, owned, fixed, target, group_keys, followed=True)
     held = exp.func("LEAST", exp.Count(this=exp.Star()), integer_literal(limit))
-    people = group_by(select_from(_rows(flat, extreme), [as_alias(held, "held")]), ["owner_1"])
+    rows = _rows(flat, extreme)
+    if extreme is None:
+        rows = flat.owners_in_order(rows)
+    people = group_by(select_from(rows, [as_alias(held, "held")]), ["owner_1"])
     number = as_alias(exp.Count(this=exp.Star()), "people")
     return order_by(group_by(select_from(people, [column("held"), number]), ["held"]), ["held"])
 
@@ -162,6 +179,28 @@ def _rows(flat: FlatQuery, extreme: Extreme | None) -> exp.Select:
     by = [*flat.keys, "owner_1"]
     value = as_alias(pick(this=column("value_1")), "value_1")
     return group_by(select_from(rows, [*map(column, by), value]), by)
+
+
+def _keep_rows(rows: exp.Select, flat: FlatQuery, most: int) -> tuple[exp.Query, exp.With]:
+    """The same rows as those of `_sample_rows`, of which few are put in an order, and why so few.
+
+    An owner who has no more rows than are kept keeps all of them. The others are found first; what
+    they have is put in order, and all other rows are taken as they are.
+    """
+    owners = group_by(select_from(flat.owners_in_order(rows), [column("owner_1")]), ["owner_1"])
+    is_more = exp.Not(this=at_most(exp.Count(this=exp.Star()), most))
+    owners.set("having", exp.Having(this=is_more))
+    named = exp.Table(this=identifier(CROWD))
+    common = exp.CTE(this=owners, alias=exp.TableAlias(this=identifier(CROWD)), materialized=True)
+    crowd = exp.Select(expressions=[column("owner_1")], from_=exp.From(this=named))
+    # No owner is NULL, so the condition is true or false.
+    is_among = exp.In(this=column("owner_1"), query=exp.Subquery(this=crowd))
+    words = [*flat.keys, "value_1"]
+    few = select_from(rows.copy(), [*map(column, words)])
+    few.where(exp.Not(this=is_among.copy()), copy=False)
+    many = select_from(rows.copy(), [exp.Star()]).where(is_among, copy=False)
+    kept = select_from(_sample_rows(many, flat, most), [*map(column, words)])
+    return exp.Union(this=few, expression=kept, distinct=False), exp.With(expressions=[common])
 
 
 def _sample_rows(rows: exp.Select, flat: FlatQuery, most: int) -> exp.Select:

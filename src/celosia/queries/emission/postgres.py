@@ -58,11 +58,61 @@ def _condition(tree: exp.Expr, writer: _Writer) -> exp.Expr:
             return type(tree)(this=parts[0], expression=parts[1])
         case exp.Not() | exp.Paren():
             return type(tree)(this=_condition(tree.this, writer))
+    if isinstance(tree, _ORDERED):
+        tree = _solved(tree, writer)
     exact = writer.write(tree)
     if not isinstance(tree, _ORDERED) or _is_with_written(tree) or _may_join(tree):
         return exact
     sides = _Sides.of(tree, writer)
     return exact if sides is None else sides.decided(tree, exact)
+
+
+MOST_DIGITS = 6
+"""Decimal digits that a number of single precision keeps."""
+
+
+def _solved(tree: exp.Expr, writer: _Writer) -> exp.Expr:
+    """`x * 2 > 100` as `x > 50`: a column beside a written number, where that decides the same.
+
+    A column is taken as the decimal number that it is written as, the shortest that tells it from
+    its neighbours. That rises with the column, so to compare it with a bound is to compare the
+    column with the bound, if the bound is in the column's type and written as it is. A multiple of
+    1/8 of at most six digits is, in single and double precision alike. NaN and infinities are above
+    or below all bounds before and after.
+    """
+    left, bound = tree.this, _number_of(tree.expression)
+    while bound is not None and not isinstance(left, exp.Column):
+        if isinstance(left, exp.Paren | exp.Try):
+            left = left.this
+            continue
+        by = _number_of(left.right) if isinstance(left, exp.Binary) else None
+        match left:
+            case exp.Add() if by is not None:
+                bound -= by
+            case exp.Sub() if by is not None:
+                bound += by
+            case exp.Mul() if by is not None and by > 0:
+                bound /= by
+            case _:
+                return tree
+        left = left.left
+    if bound is None or writer.kind(left) != "number" or left is tree.this:
+        return tree
+    digits = f"{float(bound):f}".strip("-0").replace(".", "")
+    if 8 % bound.denominator or abs(bound) >= 10**MOST_DIGITS or len(digits) > MOST_DIGITS:
+        return tree
+    written = exp.Literal.number(str(float(abs(bound))))
+    return type(tree)(this=left.copy(), expression=exp.Neg(this=written) if bound < 0 else written)
+
+
+def _number_of(tree: exp.Expr) -> Fraction | None:
+    """A written number."""
+    if isinstance(tree, exp.Neg):
+        number = _number_of(tree.this)
+        return None if number is None else -number
+    if not isinstance(tree, exp.Literal) or tree.is_string:
+        return None
+    return Fraction(tree.name)
 
 
 MOST_PRODUCTS = 4

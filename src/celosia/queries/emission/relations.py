@@ -357,20 +357,69 @@ def _grouped(grouped: GroupedTable, target: Target) -> exp.Select:
     """The groups of a sub-query; each value is exact, whatever the order of rows."""
     from celosia.queries.emission.sub_aggregates import argument_columns, group_value
 
-    columns: list[exp.Expr] = [
-        syntax.as_alias(write_expression(each.expression, grouped.source, target=target), each.name)
-        for each in grouped.keys
-    ]
-    values: list[exp.Expr] = [syntax.column(each.name) for each in grouped.keys]
-    for each in grouped.aggregates:
+    counted = _counted_within_cap(grouped, target)
+    if counted is not None:
+        return counted
+    columns: list[exp.Expr] = []
+    values: list[exp.Expr] = []
+    # The owner is often a key as well: grouped by once, under the first of its names.
+    by: dict[exp.Expr, str] = {}
+    for each in grouped.keys:
+        if each.expression in by:
+            values.append(syntax.as_alias(syntax.column(by[each.expression]), each.name))
+            continue
+        by[each.expression] = each.name
+        tree = write_expression(each.expression, grouped.source, target=target)
+        columns.append(syntax.as_alias(tree, each.name))
+        values.append(syntax.column(each.name))
+    for aggregate in grouped.aggregates:
         columns += [
             syntax.as_alias(tree, word)
-            for word, tree in argument_columns(each, grouped.source, target)
+            for word, tree in argument_columns(aggregate, grouped.source, target)
         ]
-        values.append(syntax.as_alias(group_value(each, target), each.name))
+        values.append(syntax.as_alias(group_value(aggregate, target), aggregate.name))
     columns = columns or [syntax.as_alias(syntax.integer_literal(1), "one")]
     inner = select(grouped.source, columns, target=target)
-    return syntax.group_by(syntax.select_from(inner, values), [each.name for each in grouped.keys])
+    return syntax.group_by(syntax.select_from(inner, values), list(by.values()))
+
+
+def _counted_within_cap(grouped: GroupedTable, target: Target) -> exp.Select | None:
+    """The rows of each value of a capped column, counted in the whole table; None for other groups.
+
+    Of a value the first `most` rows stay (see above), whichever they are, and where no other column
+    has a cap, all of these: the least of their number and the cap. So nothing needs to be put in
+    order, and no value beyond the cap needs to be searched for.
+    """
+    if not isinstance(grouped.source, Filter) or not isinstance(grouped.source.source, Scan):
+        return None
+    scan = grouped.source.source
+    declared = target.table(scan.table)
+    caps = capped_columns(declared)
+    if len(caps) != 1 or declared.name in target.views or not grouped.keys:
+        return None
+    capped = syntax.column(caps[0].name, scan.alias)
+    # NULL is no value and has no cap, so a group of it may not be there.
+    if grouped.source.condition != exp.Not(this=exp.Is(this=capped, expression=exp.Null())):
+        return None
+    if any(each.expression != capped for each in grouped.keys) or any(
+        each.kind != "rows" for each in grouped.aggregates
+    ):
+        return None
+    assert caps[0].most is not None
+    key = grouped.keys[0].name
+    number = exp.func("LEAST", exp.Count(this=exp.Star()), syntax.integer_literal(caps[0].most))
+    values = [syntax.as_alias(syntax.column(key), each.name) for each in grouped.keys]
+    values += [syntax.as_alias(number.copy(), each.name) for each in grouped.aggregates]
+    table = exp.Table(
+        this=syntax.identifier(declared.name),
+        alias=exp.TableAlias(this=syntax.identifier(scan.alias)),
+    )
+    rows = exp.Select(
+        expressions=[syntax.as_alias(capped, key)],
+        from_=exp.From(this=table),
+        where=exp.Where(this=write_expression(grouped.source.condition, scan, target=target)),
+    )
+    return syntax.group_by(syntax.select_from(rows, values), [key])
 
 
 def _join_conditions(pair: Join | LeftJoin | SemiJoin, target: Target) -> tuple[exp.Expr, ...]:

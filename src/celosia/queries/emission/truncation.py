@@ -42,7 +42,12 @@ from celosia.queries.ownership import OwnedRelation
 
 
 def count_by_level(
-    entries: exp.Select, ladders: Sequence[Sequence[int]], signed: Sequence[bool], target: Target
+    entries: exp.Select,
+    ladders: Sequence[Sequence[int]],
+    signed: Sequence[bool],
+    target: Target,
+    *,
+    repeated: bool = False,
 ) -> exp.Select:
     """How many contributions end at which steps of all ladders, and their sums.
 
@@ -51,14 +56,22 @@ def count_by_level(
         ladders: for each its caps, rising.
         signed: for each whether it may be below 0.
         target: the engine.
+        repeated: whether many contributions are equal, so that it is faster to find the level of a
+            value once, and not for each of them; of one contribution that is not signed.
 
     Returns:
         A query with columns level_1, ... (from 1; 0 for contributions of 0), people, and for each
-        contribution its sum_1, ..., cut off at the last cap, and sign_1, ... where it is signed.
+        contribution sign_1, ... where it is signed, and sum_1, ..., cut off at the last cap.
     """
     clipped: list[exp.Expr] = []
     levels: list[exp.Expr] = []
-    sums: list[exp.Expr] = [as_alias(target.cast(exp.Count(this=exp.Star()), "wide"), "people")]
+    people: exp.Expr = exp.Count(this=exp.Star())
+    if repeated:
+        held = as_alias(people, "people")
+        entries = group_by(select_from(entries, [column("value_1"), held]), ["value_1"])
+        clipped, levels = [column("people")], [column("people")]
+        people = exp.Sum(this=column("people"))
+    sums: list[exp.Expr] = [as_alias(people, "people")]
     for place, (ladder, is_signed) in enumerate(zip(ladders, signed, strict=True), start=1):
         word, last = f"value_{place}", ladder[-1]
         amount: exp.Expr = clip(column(word), last)
@@ -66,37 +79,18 @@ def count_by_level(
             amount = exp.Greatest(
                 this=amount, expressions=[integer_literal(-last)], ignore_nulls=True
             )
-            sign = exp.Sum(this=_sign(column(word)))
-            sums.append(as_alias(target.cast(sign, "wide"), f"sign_{place}"))
+            sums.append(as_alias(exp.Sum(this=_sign(column(word))), f"sign_{place}"))
         # Back to 64 bits, where it fits: engines add those up in 128 bits, and fast.
         clipped.append(as_alias(target.cast(amount, "whole"), word))
         size = exp.Abs(this=column(word)) if is_signed else column(word)
         levels += [column(word), as_alias(level_of(size, ladder), f"level_{place}")]
-        sums.append(as_alias(exp.Sum(this=column(word)), f"sum_{place}"))
+        # No product leaves 64 bits: a value times its people is at most the number of rows.
+        own = exp.Mul(this=column(word), expression=column("people")) if repeated else column(word)
+        sums.append(as_alias(exp.Sum(this=own), f"sum_{place}"))
     words = [f"level_{place}" for place, _ in enumerate(ladders, start=1)]
     cut = select_from(entries, clipped)
     placed = select_from(computed_once(cut) if target.dialect == "postgres" else cut, levels)
-    return group_by(select_from(placed, [*map(column, words), *sums]), words)
-
-
-def people_at(place: int, level: int) -> exp.Sum:
-    """How many contributions end at a level, from the rows of `count_by_level`."""
-    is_here = exp.EQ(this=column(f"level_{place}"), expression=integer_literal(level))
-    return exp.Sum(this=_case(is_here, column("people"), integer_literal(0)))
-
-
-def total_under(place: int, level: int, cap: int, *, signed: bool) -> exp.Sum:
-    """The total of contributions cut off at the cap of a level, from the rows of `count_by_level`.
-
-    Numbers of people have 128 bits there, and caps at most 62: no product leaves them.
-    """
-    # sum of min(x, cap) = sum of all x up to the cap + cap * number of x beyond it: the sums and
-    # numbers of one pass give the totals under all caps, whatever the number of caps is.
-    ends_before = at_most(column(f"level_{place}"), level)
-    beyond = exp.Mul(
-        this=column(f"sign_{place}" if signed else "people"), expression=integer_literal(cap)
-    )
-    return exp.Sum(this=_case(ends_before, column(f"sum_{place}"), beyond))
+    return order_by(group_by(select_from(placed, [*map(column, words), *sums]), words), words)
 
 
 def clip(amount: exp.Expr, cap: int) -> exp.Least:

@@ -19,8 +19,10 @@ from celosia.queries.bounds.private_cap import ChosenCap, ContributionSummary, P
 from celosia.queries.emission import (
     contribution_levels_query,
     contribution_totals_query,
+    shared_values_query,
     truncated_groups_query,
 )
+from celosia.queries.emission.contribution_levels import read_totals, signs
 from celosia.queries.emission.group_truncation import LISTED, lists_people, may_be_listed
 from celosia.queries.planning import plan
 from celosia.queries.planning.aggregates import Total
@@ -175,18 +177,17 @@ class ChosenCapStep(plan.Step):
 
     def _split(self, group_keys: plan.GroupKeys | None) -> tuple[list[Total], list[list[Total]]]:
         """The totals that are asked for by group and cap, and those of other queries."""
-        owned = self.context.owned
-        assert owned is not None
-        own = [
-            each
-            for each in self.totals
-            if each.kind != "distinct" or owned.is_determined_by(each.argument)
-        ]
+        own = [each for each in self.totals if not self._is_shared(each)]
         # Apart for distinct values that people share.
         shared = [[each] for each in self.totals if each not in own]
         if own and self.context.key_count and group_keys is not None:
             return own, shared
         return [], [own, *shared] if own else shared
+
+    def _is_shared(self, total: Total) -> bool:
+        """Whether one value may count for several people, so that it is no sum over people."""
+        assert self.context.owned is not None
+        return total.kind == "distinct" and not self.context.owned.is_determined_by(total.argument)
 
     def empty_rows(self, query: exp.Expr, *, group_keys: plan.GroupKeys | None) -> plan.Rows:
         if isinstance(query, exp.Union):
@@ -211,10 +212,17 @@ class ChosenCapStep(plan.Step):
         """Exact numbers, by the name of the total."""
         found: dict[str, ContributionSummary] = {}
         for totals in apart:
-            rows, start = execute(self._totals_query(totals, group_keys)), self.context.key_count
-            for total, ladder in zip(totals, map(self._caps, totals), strict=True):
-                found[total.name] = _read_summary(rows, start, len(ladder))
-                start += 2 * len(ladder)
+            rows = execute(self._totals_query(totals, group_keys))
+            caps = [self._caps(each) for each in totals]
+            if self._is_shared(totals[0]):
+                found[totals[0].name] = _read_summary(rows, self.context.key_count, len(caps[0]))
+                continue
+            question = self.context.question_for(totals)
+            signed = signs(question, plan.fixed_points(totals))
+            read = read_totals(rows, caps=caps, signed=signed)
+            for total, (levels, sums) in zip(totals, read, strict=True):
+                clamped = [plan.clamp_total(each) for each in sums]
+                found[total.name] = ContributionSummary(levels, clamped)
         return found
 
     def _read_contributors(self, totals: list[Total], rows: plan.Rows) -> dict[str, Contributors]:
@@ -234,13 +242,21 @@ class ChosenCapStep(plan.Step):
 
     def _totals_query(self, totals: list[Total], group_keys: plan.GroupKeys | None) -> exp.Expr:
         assert self.context.owned is not None
+        question, owned = self.context.question_for(totals), self.context.owned
+        if self._is_shared(totals[0]):
+            return shared_values_query(
+                question,
+                owned,
+                caps=self._caps(totals[0]),
+                target=self.context.target,
+                group_keys=group_keys if self.context.key_count else None,
+            )
         return contribution_totals_query(
-            self.context.question_for(totals),
-            self.context.owned,
+            question,
+            owned,
             caps=[self._caps(each) for each in totals],
             target=self.context.target,
             fixed=plan.fixed_points(totals),
-            group_keys=group_keys if self.context.key_count else None,
         )
 
     def _levels_query(self, totals: list[Total], group_keys: plan.GroupKeys) -> exp.Expr:
