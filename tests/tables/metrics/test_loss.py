@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.tables.recoding.strategies import coded, paths
 
 from celosia.tables.metrics import Loss, LossScale
-from celosia.tables.metrics.loss import LossMeasure
+from celosia.tables.metrics.loss import LossMeasure, Mean
 from celosia.tables.models import KAnonymity
 from celosia.tables.recoding import Lattice
 
@@ -99,3 +99,21 @@ def test_the_floor_is_the_score_where_all_labels_are_equally_wide() -> None:
     outcome = lattice.evaluate((1, 1), [KAnonymity(2)])
     assert outcome.suppressed == outcome.must_go == 1
     assert measure.floor((1, 1), outcome.must_go) == measure.score(outcome)
+
+
+@pytest.mark.parametrize("mean", ["geometric", "arithmetic"])
+@pytest.mark.parametrize("rows", [1_000, 2**50])
+def test_floors_of_many_nodes_are_the_floors_of_each(mean: Mean, rows: int) -> None:
+    random = np.random.default_rng(rows)
+    levels, leaves = (2, 4, 3), (3, 1, 90)
+    widest = [
+        sorted(random.integers(1, most + 1, of)) for of, most in zip(levels, leaves, strict=True)
+    ]
+    sums = [[rows * int(most) - int(most) // 2 for most in of] for of in widest]
+    scale = LossScale(rows, leaves, tuple(map(tuple, sums)), tuple(map(tuple, widest)))
+    measure = LossMeasure(scale, np.array([1, 0.25, 0.7]), mean)
+    nodes = [random.integers(0, of, 50) for of in levels]
+    must_go = random.integers(0, rows, 50)
+    each = zip(zip(*nodes, strict=True), must_go.tolist(), strict=True)
+    expected = [measure.floor(node, records) for node, records in each]
+    assert measure.forced(nodes, must_go).tolist() == expected

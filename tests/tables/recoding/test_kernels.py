@@ -87,6 +87,15 @@ def test_roll_up_adds_the_counts_of_classes_that_become_equal(
         assert same.tolist() == class_of.tolist()
 
 
+@given(st.lists(st.integers(1, 9), max_size=40), st.integers(1, 9))
+def test_classes_are_large_enough_or_their_records_are_counted(
+    sizes: list[int], least: int
+) -> None:
+    kept, others = _kernels.large_enough(np.array(sizes, dtype=np.int64), least)
+    assert kept.tolist() == [size >= least for size in sizes]
+    assert others == sum(size for size in sizes if size < least)
+
+
 @settings(max_examples=100)
 @given(
     st.lists(st.tuples(st.integers(0, 3), st.integers(1, 9), st.booleans()), max_size=40),
@@ -98,11 +107,15 @@ def test_suppressed_leaves_adds_up_those_who_go(
     keys = np.array([[code << 5] for code, _, _ in rows], dtype=np.uint64).reshape(-1, 1)
     counts = np.array([count for _, count, _ in rows], dtype=np.int64)
     kept = np.array([keep for _, _, keep in rows], dtype=np.bool_)
-    places = np.array([[0, 5, 3, 0]], dtype=np.uint64)
-    out = np.full(1, 99, dtype=np.int64)
-    gone = _kernels.suppressed_leaves(keys, counts, kept, places, np.array(leaves), out)
+    # The second column has the same codes, and the leaves of the code after.
+    places = np.array([[0, 5, 3, 0], [0, 5, 3, 1]], dtype=np.uint64)
+    out = np.full(2, 99, dtype=np.int64)
+    gone = _kernels.suppressed_leaves(keys, counts, kept, places, np.array([*leaves, 7]), out)
     assert gone == sum(count for _, count, keep in rows if not keep)
-    assert out[0] == sum(count * leaves[code] for code, count, keep in rows if not keep)
+    assert out.tolist() == [
+        sum(count * lost[code] for code, count, keep in rows if not keep)
+        for lost in (leaves, [*leaves[1:], 7])
+    ]
 
 
 @settings(max_examples=150)

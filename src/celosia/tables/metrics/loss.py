@@ -148,6 +148,21 @@ class LossMeasure(Measure):
             score = score * part if self._is_product else score + part
         return score
 
+    def forced(
+        self, nodes: Sequence[NDArray[np.int64]], must_go: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """As `floor`, to the last bit."""
+        if any(span >= 2**53 for lines in self._lines for *_, span in lines):
+            return super().forced(nodes, must_go)  # whole numbers that no float has
+        score = np.full(must_go.size, self._base)
+        for weight, lines, levels in zip(self.weights, self._lines, nodes, strict=True):
+            more, slope, span = np.array(lines)[levels].T
+            part = self._base + weight * (
+                np.floor((more + must_go * slope) / span * DIGITS) / DIGITS
+            )
+            score = score * part if self._is_product else score + part
+        return score
+
     def _line(self, column: int) -> list[tuple[int, int, int]]:
         """For each level, the leaves beyond the raw ones, what each who goes adds, and the most."""
         scale = self.scale

@@ -31,6 +31,13 @@ class Measure(ABC):
     def floor(self, node: Sequence[int], must_go: int) -> float:
         """As `floors`, knowing that at least `must_go` records must be suppressed."""
 
+    def forced(
+        self, nodes: Sequence[NDArray[np.int64]], must_go: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """`floor` of many nodes, given by their levels column by column."""
+        each = zip(zip(*nodes, strict=True), must_go.tolist(), strict=True)
+        return np.array([self.floor(node, records) for node, records in each], dtype=np.float64)
+
     @abstractmethod
     def score(self, outcome: Outcome) -> float:
         """The score of an evaluated node."""

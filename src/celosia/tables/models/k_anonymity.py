@@ -54,6 +54,10 @@ class KAnonymity(Model):
         """No class with fewer than `k` records can meet the model."""
         return self.k
 
+    @property
+    def asks_size_alone(self) -> bool:
+        return not self.counts_people_only
+
     def judge(self, classes: Classes) -> Verdict:
         """A class needs `k` records, and a part of one that has fewer has fewer still.
 

@@ -102,6 +102,11 @@ class Model(Method, ABC):
         """No class with fewer records can meet the model."""
         return 1
 
+    @property
+    def asks_size_alone(self) -> bool:
+        """Whether a class meets the model as soon as it has `smallest` records."""
+        return False
+
     @abstractmethod
     def judge(self, classes: Classes) -> Verdict:
         """For each class, whether it meets the model, and how many of its records must go."""

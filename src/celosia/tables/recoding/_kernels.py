@@ -142,9 +142,10 @@ def roll_up(
     """
     shift, last = _slot_bits(keys.shape[0])
     words = keys.shape[1]
-    classes = 0
+    classes: Any = np.int64(0)  # a literal is one more type to compile for
     for row in range(keys.shape[0]):
-        # The new key is written where it belongs if its class is new; else it is written over.
+        # Written before it is known whether the class is new, and written over if it is not: no
+        # processor foresees that, and a branch would cost as much as the rest.
         for word in range(words):
             out_keys[classes, word] = keys[row, word]
         for column in range(places.shape[0]):
@@ -153,24 +154,21 @@ def roll_up(
             old = out_keys[classes, place]
             code = (old >> bit) & mask
             out_keys[classes, place] = (old & ~(mask << bit)) | tables[start + code]
+        out_counts[classes] = 0
         slot = np.int64(_mix(out_keys, classes) >> shift)
         while True:
             # The stamp of the run, and a class: what earlier runs left counts as empty.
             entry = slots[slot]
-            if entry >> 32 != stamp:
-                slots[slot] = stamp << 32 | classes
-                out_counts[classes] = counts[row]
-                found = classes
-                classes += 1
-                break
-            found = entry & 0xFFFFFFFF
+            found = classes if entry >> 32 != stamp else entry & 0xFFFFFFFF
             if _equal(out_keys, found, classes):
-                out_counts[found] += counts[row]
                 break
             slot = (slot + 1) & last
+        slots[slot] = stamp << 32 | found
+        out_counts[found] += counts[row]
+        classes += found == classes
         if class_of.size:
             class_of[row] = found
-    return classes
+    return int(classes)
 
 
 @njit(cache=True, nogil=True)
@@ -191,7 +189,7 @@ def roll_up_word(
     keep = ~np.uint64(0)
     for column in range(columns):
         keep &= ~(places[column, 2] << places[column, 1])
-    classes = 0
+    classes: Any = np.int64(0)  # as in `roll_up`, which says why there are no branches
     for row in range(keys.shape[0]):
         old = keys[row]
         key = old & keep
@@ -199,23 +197,20 @@ def roll_up_word(
             code = (old >> places[column, 1]) & places[column, 2]
             key |= tables[places[column, 3] + code]
         slot = _word_slot(key, shift)
+        out_keys[classes] = key
+        out_counts[classes] = 0
         while True:
             entry = slots[slot]
-            if entry >> 32 != stamp:
-                slots[slot] = stamp << 32 | classes
-                out_keys[classes] = key
-                out_counts[classes] = counts[row]
-                found = classes
-                classes += 1
-                break
-            found = entry & 0xFFFFFFFF
+            found = classes if entry >> 32 != stamp else entry & 0xFFFFFFFF
             if out_keys[found] == key:
-                out_counts[found] += counts[row]
                 break
             slot = (slot + 1) & last
+        slots[slot] = stamp << 32 | found
+        out_counts[found] += counts[row]
+        classes += found == classes
         if class_of.size:
             class_of[row] = found
-    return classes
+    return int(classes)
 
 
 @njit(cache=True, nogil=True)
@@ -366,6 +361,17 @@ def _merge_by_class(
 
 
 @njit(cache=True, nogil=True)
+def large_enough(counts: Array, least: int) -> tuple[Array, int]:
+    """Which classes have so many records, and how many records the others have together."""
+    kept = np.empty(counts.size, dtype=np.bool_)
+    others: Any = np.int64(0)  # a literal is one more type to compile for
+    for row in range(counts.size):
+        kept[row] = counts[row] >= least
+        others += 0 if kept[row] else counts[row]
+    return kept, others
+
+
+@njit(cache=True, nogil=True)
 def suppressed_leaves(
     keys: Keys, counts: Array, kept: Array, places: Array, leaves: Array, out: Array
 ) -> int:
@@ -374,16 +380,22 @@ def suppressed_leaves(
     Each row of `places` is (word, bit, mask, start): the column's place in the key, and where the
     leaf counts of its codes at the node's level begin in `leaves`.
     """
-    out[:] = 0
-    suppressed = 0
-    for row in range(keys.shape[0]):
-        if kept[row]:
-            continue
-        suppressed += counts[row]
-        for column in range(places.shape[0]):
-            code = (keys[row, np.int64(places[column, 0])] >> places[column, 1]) & places[column, 2]
-            out[column] += counts[row] * leaves[places[column, 3] + code]
-    return suppressed
+    gone = np.empty(kept.size, dtype=np.int64)
+    classes: Any = np.int64(0)  # a literal is one more type to compile for
+    suppressed: Any = np.int64(0)
+    for row in range(kept.size):
+        gone[classes] = row  # written over if the class is kept: faster than a branch
+        classes += not kept[row]
+        suppressed += 0 if kept[row] else counts[row]
+    for column in range(places.shape[0]):
+        word, start = np.int64(places[column, 0]), places[column, 3]
+        bit, mask = places[column, 1], places[column, 2]
+        total: Any = np.int64(0)
+        for each in range(classes):
+            row = gone[each]
+            total += counts[row] * leaves[start + ((keys[row, word] >> bit) & mask)]
+        out[column] = total
+    return int(suppressed)
 
 
 @njit(cache=True, nogil=True)
@@ -405,28 +417,25 @@ def group_hashes(
     """
     shift, last = _slot_bits(hashes.size)
     changes = change.size > 1
-    classes = 0
+    classes: Any = np.int64(0)  # as in `roll_up`, which says why there are no branches
     for row in range(hashes.size):
         key = hashes[row]
         if changes:
             key ^= change[codes[row]]
         slot = np.int64(key >> shift)
+        out_hashes[classes] = key
+        out_counts[classes] = 0
         while True:
             entry = slots[slot]
-            if entry >> 32 != stamp:
-                slots[slot] = stamp << 32 | classes
-                out_hashes[classes] = key
-                out_counts[classes] = counts[row]
-                found = classes
-                classes += 1
-                break
-            found = entry & 0xFFFFFFFF
+            found = classes if entry >> 32 != stamp else entry & 0xFFFFFFFF
             if out_hashes[found] == key:
-                out_counts[found] += counts[row]
                 break
             slot = (slot + 1) & last
+        slots[slot] = stamp << 32 | found
+        out_counts[found] += counts[row]
+        classes += found == classes
         class_of[row] = found
-    return classes
+    return int(classes)
 
 
 @njit(cache=True, nogil=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from math import prod
 
 import numpy as np
@@ -33,19 +34,26 @@ from celosia.tables.recoding.roll_up import (
 from celosia.tables.units import CodedUnits
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Outcome:
     """What a node gives: who is suppressed, and what that and generalisation cost each column."""
 
     node: Node
     suppressed: int
-    leaf_sums: tuple[int, ...]
-    """For each column, the leaves that all cells together may stand for (see `LossScale`)."""
     must_go: int
     """How many records every node below must suppress at least."""
     table: ClassTable = field(repr=False, compare=False)
     kept: NDArray[np.bool_] = field(repr=False, compare=False)
     """Which classes of the table are kept."""
+    lattice: Lattice = field(repr=False, compare=False)
+
+    @cached_property
+    def leaf_sums(self) -> tuple[int, ...]:
+        """For each column, the leaves that all cells together may stand for (see `LossScale`).
+
+        Added up when asked for: a search asks only at nodes that suppress few enough.
+        """
+        return self.lattice.leaf_sums(self)
 
     @property
     def kept_sizes(self) -> NDArray[np.int64]:
@@ -165,25 +173,33 @@ class Lattice:
     def evaluate(self, node: Node, models: Sequence[Model]) -> Outcome:
         """Suppress every class that fails any model, and add up what is lost."""
         table = self.class_table(node)
+        if table.plain and models and all(model.asks_size_alone for model in models):
+            least = max(model.smallest for model in models)
+            kept, suppressed = _kernels.large_enough(table.sizes, least)
+            # No part of a class that is too small is large enough: so many must go below as well.
+            return Outcome(node, suppressed, suppressed, table, kept, self)
         asked = any(model.needs_information for model in models)
-        verdict = judge_table(table, models, self.information(node, table) if asked else None)
-        gone = np.zeros(len(node), dtype=np.int64)
-        suppressed = 0
-        if not verdict.satisfied.all():
-            places, leaves = self._leaf_tables(node)
-            suppressed = int(
-                _kernels.suppressed_leaves(
-                    table.keys, table.sizes, verdict.satisfied, places, leaves, gone
-                )
+        kept, must_go = judge_table(table, models, self.information(node, table) if asked else None)
+        suppressed = int(table.sizes[~kept].sum())
+        return Outcome(node, suppressed, int(must_go.sum()), table, kept, self)
+
+    def leaf_sums(self, outcome: Outcome) -> tuple[int, ...]:
+        """For each column, the leaves that all cells of an evaluated node may stand for."""
+        gone = np.zeros(len(outcome.node), dtype=np.int64)
+        if outcome.suppressed:
+            table, places = outcome.table, self._places.copy()
+            places[:, 3] = [
+                starts[level] for starts, level in zip(self._starts, outcome.node, strict=True)
+            ]
+            _kernels.suppressed_leaves(
+                table.keys, table.sizes, outcome.kept, places, self._leaves, gone
             )
-        sums = tuple(
-            self.loss.leaf_sums[column][level]
-            - int(gone[column])
-            + suppressed * self.loss.leaves[column]
-            for column, level in enumerate(node)
+        return tuple(
+            sums[level] - lost + outcome.suppressed * leaves
+            for sums, level, lost, leaves in zip(
+                self.loss.leaf_sums, outcome.node, gone.tolist(), self.loss.leaves, strict=True
+            )
         )
-        must_go = int(verdict.must_go.sum())
-        return Outcome(node, suppressed, sums, must_go, table, verdict.satisfied)
 
     def one_class(self) -> Classes:
         """All records as one class."""
@@ -250,12 +266,6 @@ class Lattice:
     def _all_digits(self) -> float:
         """The logarithms of all leaves; 1 where no column has two, and nothing can be lost."""
         return float(np.log(self.loss.leaves).sum()) or 1.0
-
-    def _leaf_tables(self, node: Node) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-        """Where each column's codes and their leaf counts at the node's level are found."""
-        places = self._places.copy()
-        places[:, 3] = [starts[level] for starts, level in zip(self._starts, node, strict=True)]
-        return places, self._leaves
 
     def _leaf_counts(
         self, column: CodedColumn, present: NDArray[np.int64], place: BitField

@@ -101,7 +101,7 @@ Node = tuple[int, ...]
 KNOWN_CLASSES = 8_000_000
 """How many classes of nodes seen before are kept for the next ones: about 128 MB."""
 
-FEW_CLASSES = 4_000
+FEW_CLASSES = 4000
 """Tables up to this size are raised in one go; from larger ones, half-way tables are worth it."""
 
 
@@ -122,6 +122,11 @@ class ClassTable:
         """How much room the table takes, in classes of one word each."""
         entries = sum(each.weight for each in self.histograms)
         return int(self.sizes.size * self.keys.shape[1] + entries)
+
+    @property
+    def plain(self) -> bool:
+        """Whether nothing but records is counted."""
+        return not self.histograms and self.population is None and self.units is None
 
     def merged(
         self, keys: NDArray[np.uint64], sizes: NDArray[np.int64], class_of: NDArray[np.int32]

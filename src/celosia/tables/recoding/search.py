@@ -12,12 +12,13 @@ Three facts prune, and none of them can lose the optimum:
   node above it says, which raises its floor.
 
 The order decides only how soon the facts bite. With no suppression allowed the loss of a node is
-its floor, and going down from the top lets each failure close most. Under a limit the node in the
-middle of the open ones, ordered by floor, is tried: a success halves what is open from above, a
-failure closes a whole region below. The longer nothing better is found, the nearer is the best so
-far to the optimum, and the higher up the next node is taken from, where failures close most. Before
-that the nodes beside the best are tried: where little can be closed, a good node found early is
-what closes most.
+its floor, and one small class refuses a node: the node above most others is tried first, so that
+each failure closes most. Under a limit the node in the middle of the open ones, ordered by floor,
+is tried, or rather that of its neighbours there which is above most others: a success halves what
+is open from above, a failure closes a whole region below. The longer nothing better is found, the
+nearer is the best so far to the optimum, and the higher up the next node is taken from, where
+failures close most. Before that the nodes beside the best are tried: where little can be closed, a
+good node found early is what closes most.
 
 A search that is stopped early knows the best so far and the lowest floor still open: between the
 two lies the optimum.
@@ -25,14 +26,12 @@ two lies the optimum.
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from math import floor, prod
 from time import monotonic
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +42,7 @@ from celosia.core.methods import PlainValues
 from celosia.core.numbers import real
 from celosia.core.progress import Progress, Step, silent
 from celosia.tables.metrics import Loss, Measure, Metric
+from celosia.tables.metrics.metric import over_all_nodes
 from celosia.tables.models import Classes, Model
 from celosia.tables.recoding.lattice import Lattice, Outcome
 from celosia.tables.recoding.roll_up import Node
@@ -126,8 +126,14 @@ def infeasibility_error(
 MOST_NODES, MOST_COLUMNS = 10_000_000, 64
 """The search keeps every node in order of its floor, in arrays of one dimension a column."""
 
-SWEEP, SMALL = 4, 20_000
-"""Closed nodes are swept from the list when they are a quarter of it, or the list is small."""
+SWEEP = 16
+"""Closed nodes are swept from the list when they are a sixteenth of it."""
+
+NEAR = 100
+"""Among how many nodes before and after the middle one the node above most others is tried."""
+
+TOGETHER = 256
+"""How many nodes are closed at once by what must go at them, where one was found to be closed."""
 
 PATIENCE, PATIENCE_UNLIMITED = 4, 16
 """After this number of nodes in vain the next one is taken from half as far below the top."""
@@ -212,8 +218,15 @@ class _Search:
         self._floors = measure.floors.reshape(-1)
         self._must_go = np.zeros(lattice.shape, dtype=np.int64)
         self._is_open = np.ones(lattice.shape, dtype=np.bool_)
-        self._open: NDArray[np.int64] = np.argsort(self._floors, kind="stable")
-        """Nodes in order of floor; those no longer open are swept out now and then."""
+        self._reach = over_all_nodes(
+            [np.arange(1.0, levels + 1) for levels in lattice.shape], np.multiply
+        ).reshape(-1)
+        """How many nodes are at or below each."""
+        self._by_reach = self.allowed == 0
+        order = self._reach if self._by_reach else self._floors
+        self._open: NDArray[np.int64] = np.argsort(order, kind="stable")
+        """Nodes in order of floor, or of reach where nobody may be suppressed; those no longer open
+        are swept out now and then."""
         self._stale = 0
         self._misses = 0
         """Nodes tried since the best so far was found."""
@@ -226,10 +239,12 @@ class _Search:
         if index is None:
             return False
         node: Node = tuple(index // stride % levels for stride, levels in self._strides)
-        self._close(node)
+        self._is_open[node] = False
+        self._tell_closed(1)
         must_go = int(self._must_go[node])
         if self.best and must_go and self.measure.floor(node, must_go) > self.score:
             self._tally["closed_by_forced_suppression"] += 1
+            self._close_others_forced(index)
         else:
             self._learn(self.lattice.evaluate(node, self.models))
         return True
@@ -253,14 +268,19 @@ class _Search:
         beside = self._next_beside_best(is_open)
         if beside is not None:
             return beside
-        if self._stale * SWEEP > self._open.size or self._open.size < SMALL:
+        if self._stale * SWEEP > self._open.size:
             self._open = self._open[is_open[self._open]]
             self._stale = 0
-        place = self._place(self._open.size)
-        while place >= 0 and not is_open[self._open[place]]:
+        if not self._by_reach:
+            place = self._place(self._open.size)
+            near = self._open[max(0, place - NEAR) : place + NEAR + 1]
+            near = near[is_open[near]]
+            if near.size:
+                return int(near[np.argmax(self._reach[near])])
+            self._open = self._open[is_open[self._open]]
+        place = self._open.size - 1
+        while not is_open[self._open[place]]:
             place -= 1
-        if place < 0:  # those below are all closed: the rest must be swept up
-            place = int(np.argmax(is_open[self._open]))
         return int(self._open[place])
 
     def _next_beside_best(self, is_open: NDArray[np.bool_]) -> int | None:
@@ -289,8 +309,6 @@ class _Search:
         Near the top first: what is feasible there gives a bound, and what is not closes all nodes
         below it. After nodes in vain half as far from the top, where better ones are.
         """
-        if self.allowed == 0:  # the least lucky case for low nodes: one small class refuses them
-            return open_nodes - 1
         unlimited = self.allowed == self.lattice.rows - 1
         halvings = self._misses // (PATIENCE_UNLIMITED if unlimited else PATIENCE)
         return open_nodes - 1 - (open_nodes - 1) // (2 << min(32, halvings))
@@ -306,28 +324,48 @@ class _Search:
             self.best, self.score, self._misses = outcome, score, 0
             self._beside = None
             # Equal floors stay open: a tie must be seen to be settled.
-            within = bisect_right(self._open, score, key=lambda index: self._floors[index])
-            beyond = self._open[within:]
-            nodes = np.unravel_index(beyond, self.lattice.shape)
-            self._tally["closed_by_bound"] += self._close(nodes)
-            self._open = self._open[:within]
+            beyond = self._floors[self._open] > score
+            self._tally["closed_by_bound"] += self._close_all(self._open[beyond])
+            self._open = self._open[~beyond]
 
     def _learn_of_those_below(self, outcome: Outcome) -> None:
         # Lower levels split classes, never join them; and `must_go` holds however a class is split
         # (see `Verdict`). So what must go here must go at every node below.
         below = tuple(slice(0, level + 1) for level in outcome.node)
         if outcome.must_go > self.allowed:
-            self._tally["closed_as_infeasible"] += self._close(below)
+            self._tally["closed_as_infeasible"] += self._close_below(below)
         elif outcome.must_go:
             np.maximum(self._must_go[below], outcome.must_go, out=self._must_go[below])
 
-    def _close(self, nodes: Any) -> int:
-        """Close nodes, given as an index of the lattice's array; returns how many were open."""
-        closed = int(np.count_nonzero(self._is_open[nodes]))
-        self._is_open[nodes] = False
+    def _close_others_forced(self, index: int) -> None:
+        """Of the open nodes next below one in the order of floors, close those closed likewise."""
+        place = int(np.searchsorted(self._floors[self._open], self._floors[index], side="right"))
+        near = self._open[max(0, place - TOGETHER) : place]
+        near = near[self._is_open.reshape(-1)[near]]
+        must_go = self._must_go.reshape(-1)[near]
+        near, must_go = near[must_go > 0], must_go[must_go > 0]
+        nodes = np.unravel_index(near, self.lattice.shape)
+        beyond = self.measure.forced(nodes, must_go) > self.score
+        self._tally["closed_by_forced_suppression"] += self._close_all(near[beyond])
+
+    def _close_all(self, indices: NDArray[np.int64]) -> int:
+        """Close nodes by their indices; returns how many were open."""
+        is_open = self._is_open.reshape(-1)
+        closed = int(np.count_nonzero(is_open[indices]))
+        is_open[indices] = False
+        self._tell_closed(closed)
+        return closed
+
+    def _close_below(self, region: tuple[slice, ...]) -> int:
+        """Close a node and all below it; returns how many were open."""
+        closed = int(np.count_nonzero(self._is_open[region]))
+        self._is_open[region] = False
+        self._tell_closed(closed)
+        return closed
+
+    def _tell_closed(self, closed: int) -> None:
         self.decided += closed
         self._stale += closed
-        return closed
 
 
 def _rank(score: float, outcome: Outcome) -> tuple[float, int, Node]:
