@@ -160,3 +160,55 @@ def test_the_first_use_of_a_method_is_remembered(
         monkeypatch.setattr(kernels, "kernel_folder", lambda found=nowhere: found)
         assert kernels.is_first_use("one")
         assert kernels.is_first_use("one")
+
+
+def test_whoever_wants_a_function_that_is_being_compiled_waits_and_loads_it(
+    folder: Path, define: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = define(), define()
+    pauses = 0
+
+    def pause(seconds: float) -> None:
+        nonlocal pauses
+        pauses += 1
+        if pauses == 2:  # the other process is done now
+            assert first(20) == 41
+            held.__exit__(None, None, None)
+
+    held = first._cache.turn()
+    held.__enter__()
+    monkeypatch.setattr(first, "compile", type(first).compile.__get__(first))
+    monkeypatch.setattr(kernels.time, "sleep", pause)
+    assert (second(20), hits(second)) == (41, 1)
+    assert pauses == 2
+    assert list(folder.rglob("*.lock")) == []
+
+
+def test_nobody_waits_for_ever(
+    folder: Path, define: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other, function = define(), define()
+    monkeypatch.setattr(kernels, "LONGEST_WAIT", 0.0)
+    with other._cache.turn():
+        assert (function(20), hits(function)) == (41, 0)
+
+
+def test_a_function_that_calls_itself_does_not_wait_for_itself(
+    folder: Path, define: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    function = define()
+    monkeypatch.setattr(kernels.time, "sleep", lambda seconds: pytest.fail("it waited"))
+    with function._cache.turn(), function._cache.turn():
+        assert list(folder.rglob("*.lock")) != []
+    assert list(folder.rglob("*.lock")) == []
+
+
+def test_a_function_that_cannot_be_compiled_leaves_no_lock(
+    folder: Path, define: Callable[..., Any]
+) -> None:
+    function = define()
+    with pytest.raises(Exception, match="Cannot determine"):
+        function({})
+    with pytest.raises(Exception, match=r"Cannot determine|No implementation"):
+        function(object())
+    assert list(folder.rglob("*.lock")) == []

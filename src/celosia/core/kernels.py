@@ -16,6 +16,9 @@ that is broken or cannot be written is no error: the function is compiled instea
 be of the very function and argument types that are wanted: Numba numbers its files, and two
 processes that compile at once may take the same number. A function is compiled again also if a
 function or a constant changed that it takes from another module.
+
+Processes that want a function at the same time compile it once: the first one does it, the others
+wait and load it (`KernelCache.turn`). A wait has an end, so nothing depends on another process.
 """
 
 from __future__ import annotations
@@ -27,8 +30,9 @@ import shutil
 import stat
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import cache
@@ -274,6 +278,11 @@ class KernelFiling(caching.CompileResultCacheImpl):  # type: ignore[misc]
     _locator_classes = (KernelLocator,)
 
 
+LONGEST_WAIT = 120.0
+"""Seconds for which a process waits for another one to compile a function."""
+PAUSE = 0.02
+
+
 class KernelCache(caching.FunctionCache):  # type: ignore[misc]
     """The cache of one function: a wish, never a condition."""
 
@@ -286,11 +295,65 @@ class KernelCache(caching.FunctionCache):  # type: ignore[misc]
             filename_base=self._impl.filename_base,
             source_stamp=self._impl.locator.get_source_stamp(),
         )
+        self._has_turn = False
 
     def save_overload(self, sig: object, data: object) -> None:
         """Keep what was compiled, if there is room and right to write it."""
         with suppress(OSError):
             super().save_overload(sig, data)
+
+    def is_kept(self, sig: object, codegen: Any) -> bool:
+        """Whether the function was compiled for these argument types, by any process."""
+        return self._index_key(sig, codegen) in self._cache_file._load_index()
+
+    @contextmanager
+    def turn(self) -> Iterator[None]:
+        """Compile alone: whoever compiles the same function elsewhere is waited for.
+
+        Where the folder or the system has no locks, and after `LONGEST_WAIT`, it is compiled beside
+        the others.
+        """
+        lock = None if self._has_turn else self._lock()  # a function may call itself
+        if lock is None:
+            yield
+            return
+        self._has_turn = True
+        try:
+            yield
+        finally:
+            self._has_turn = False
+            Path(self._lock_file).unlink(missing_ok=True)  # who waits for this one has it next
+            os.close(lock)
+
+    @property
+    def _lock_file(self) -> str:
+        return os.path.join(self._cache_path, f"{self._impl.filename_base}.lock")
+
+    def _lock(self) -> int | None:
+        """The open lock; None if it cannot be had."""
+        try:
+            import fcntl
+        except ImportError:  # not on every system
+            return None
+        try:
+            self._impl.locator.ensure_cache_path()
+            file = os.open(self._lock_file, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+        except OSError:
+            return None
+        end = time.monotonic() + LONGEST_WAIT
+        while True:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                if time.monotonic() < end:
+                    time.sleep(PAUSE)
+                    continue
+            except OSError:
+                pass
+            else:
+                return file
+            os.close(file)
+            return None
 
 
 def source_stamp(function: Callable[..., Any], file: str) -> str:
@@ -382,10 +445,32 @@ def njit(**options: Any) -> Callable[[Function], Function]:
 
             with suppress(OSError, RuntimeError):  # no source file, or no folder
                 compiled._cache = KernelCache(function)
+                compiled.compile = _in_turn(compiled)
         result: Function = compiled
         return result
 
     return made
+
+
+def _in_turn(kernel: Any) -> Callable[[Any], Any]:
+    """How a kernel is compiled: once for all processes that share its folder.
+
+    Numba loads what is kept before it compiles, so that whoever waited finds it. Its own lock is
+    taken first: a thread that waits for another process must not wait for one that waits for it.
+    """
+    from numba.core.compiler_lock import global_compiler_lock
+
+    compile_alone: Callable[[Any], Any] = kernel.compile
+
+    def compile_in_turn(sig: Any) -> Any:
+        with global_compiler_lock:
+            known = tuple(getattr(sig, "args", sig)) in kernel.overloads
+            if known or kernel._cache.is_kept(sig, kernel.targetctx.codegen()):
+                return compile_alone(sig)
+            with kernel._cache.turn():
+                return compile_alone(sig)
+
+    return compile_in_turn
 
 
 def cores() -> int:
