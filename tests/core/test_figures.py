@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from html import escape
 from itertools import product
 from xml.etree import ElementTree
@@ -59,7 +60,13 @@ DRAWINGS: dict[str, Callable[[], Svg]] = {
     "trade-off": lambda: trade_off([0.1, 0.2, 0.3], [0.5, 0.2, 0.4], chosen=1),
     "logarithmic trade-off": lambda: trade_off([0.1, 0.2], [0.5, 0.0], chosen=1, log=True),
 }
-every_drawing = pytest.mark.parametrize("draw", DRAWINGS.values(), ids=DRAWINGS.keys())
+every_drawing = pytest.mark.parametrize("name", DRAWINGS)
+
+
+@cache
+def drawn(name: str) -> Svg:
+    """A drawing, made once for all that is looked for in it."""
+    return DRAWINGS[name]()
 
 
 def _svg(inside: str, attributes: str = "") -> str:
@@ -80,10 +87,8 @@ def _words(svg: Svg) -> list[str]:
 
 
 @every_drawing
-def test_a_figure_is_one_svg_element_without_prolog_that_fills_its_column(
-    draw: Callable[[], Svg],
-) -> None:
-    markup = str(draw())
+def test_a_figure_is_one_svg_element_without_prolog_that_fills_its_column(name: str) -> None:
+    markup = str(drawn(name))
     root = ElementTree.fromstring(markup)
     assert markup.startswith("<svg ")
     assert root.get("width") == "100%"
@@ -92,8 +97,8 @@ def test_a_figure_is_one_svg_element_without_prolog_that_fills_its_column(
 
 
 @every_drawing
-def test_a_figure_styles_nothing_but_itself_and_names_no_address(draw: Callable[[], Svg]) -> None:
-    markup = str(draw())
+def test_a_figure_styles_nothing_but_itself_and_names_no_address(name: str) -> None:
+    markup = str(drawn(name))
     assert "<style" not in markup
     assert "<metadata" not in markup
     assert "DejaVu" not in markup
@@ -101,30 +106,30 @@ def test_a_figure_styles_nothing_but_itself_and_names_no_address(draw: Callable[
 
 
 @every_drawing
-def test_the_same_input_gives_the_same_bytes(draw: Callable[[], Svg]) -> None:
-    assert draw() == draw()
+def test_the_same_input_gives_the_same_bytes(name: str) -> None:
+    assert DRAWINGS[name]() == drawn(name)
 
 
 @every_drawing
-def test_every_colour_follows_the_theme_of_the_page(draw: Callable[[], Svg]) -> None:
-    markup = str(draw())
+def test_every_colour_follows_the_theme_of_the_page(name: str) -> None:
+    markup = str(drawn(name))
     colours = re.findall(r"(?<!\()#[0-9a-fA-F]{6}\b", markup)
     themed = re.findall(r"var\(--figure-[a-z0-9-]+, (#[0-9a-f]{6})\)", markup)
     assert colours == themed
 
 
 @every_drawing
-def test_every_reference_meets_an_id_of_the_same_figure(draw: Callable[[], Svg]) -> None:
-    svg = draw()
+def test_every_reference_meets_an_id_of_the_same_figure(name: str) -> None:
+    svg = drawn(name)
     used = set(re.findall(r'(?:url\(|href=")#([^)"]+)', str(svg)))
     assert used == set(_ids(svg))
     assert len(_ids(svg)) == len(set(_ids(svg)))
 
 
 def test_no_two_figures_share_an_id() -> None:
-    drawn = [draw() for draw in DRAWINGS.values()]
-    for (i, one), (j, other) in product(enumerate(drawn), repeat=2):
-        assert i == j or not set(_ids(one)) & set(_ids(other))
+    ids = [set(_ids(drawn(name))) for name in DRAWINGS]
+    for (i, one), (j, other) in product(enumerate(ids), repeat=2):
+        assert i == j or not one & other
 
 
 def test_drawing_leaves_the_settings_of_matplotlib_alone() -> None:
@@ -134,10 +139,10 @@ def test_drawing_leaves_the_settings_of_matplotlib_alone() -> None:
 
 
 def test_figures_drawn_at_once_by_several_threads_come_out_as_alone() -> None:
-    drawings = some(DRAWINGS.values(), 8)
-    alone = [draw() for draw in drawings]
+    names = some(DRAWINGS, 8)
+    alone = [drawn(name) for name in names]
     with ThreadPoolExecutor(4) as pool:
-        together = list(pool.map(lambda draw: draw(), drawings))
+        together = list(pool.map(lambda name: DRAWINGS[name](), names))
     assert together == alone
 
 

@@ -8,7 +8,7 @@ import shlex
 import subprocess
 import sys
 import tracemalloc
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import product
 from math import prod
 from pathlib import Path
@@ -65,6 +65,22 @@ def ran(folder: Path, **wishes: Any) -> tuple[Work, PublishForm, dict[str, Any],
     assert text is not None
     assert solutions is not None
     return work, chosen, text, solutions
+
+
+@dataclass(frozen=True)
+class Results:
+    """What a run left, for tests that only look at it."""
+
+    work: Work
+    chosen: PublishForm
+    text: dict[str, Any]
+    solutions: Solutions
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    """The results of the nine patients, published once."""
+    return Results(*ran(tmp_path_factory.mktemp("found")))
 
 
 def people(
@@ -148,12 +164,14 @@ def test_with_a_history_the_joint_risk_is_told_and_files_come_with_the_record(
     assert not (second / HISTORY).exists()
 
 
-def test_solutions_are_those_of_exploring(tmp_path: Path) -> None:
-    work, chosen, _, solutions = ran(tmp_path)
-    frame = pl.read_parquet(work.path("data.parquet"))
-    found = tables.explore(frame, schema(chosen), models(chosen), suppression=0.0)
-    assert [point.levels for point in solutions.points] == [each.levels for each in found.solutions]
-    assert [point.levels for point in solutions.front] == [each.levels for each in found.front]
+def test_solutions_are_those_of_exploring(found: Results) -> None:
+    chosen, solutions = found.chosen, found.solutions
+    frame = pl.read_parquet(found.work.path("data.parquet"))
+    explored = tables.explore(frame, schema(chosen), models(chosen), suppression=0.0)
+    assert [point.levels for point in solutions.points] == [
+        each.levels for each in explored.solutions
+    ]
+    assert [point.levels for point in solutions.front] == [each.levels for each in explored.front]
     assert solutions.nodes == solutions.tried == prod(solutions.shape)
     assert not solutions.is_cut
     assert not solutions.is_thinned
@@ -358,8 +376,8 @@ def test_the_journalist_sees_the_classes_of_the_population(tmp_path: Path) -> No
     assert gauge["at_risk"] == 1.0  # 1/5 is above the threshold of 1/10
 
 
-def test_gauges_and_attacks_know_before_and_after(tmp_path: Path) -> None:
-    _, _, text, _ = ran(tmp_path)
+def test_gauges_and_attacks_know_before_and_after(found: Results) -> None:
+    text = found.text
     gauges = {each["name"]: each for each in text["gauges"]}
     assert gauges["prosecutor"]["before"] == 1.0
     assert gauges["prosecutor"]["after"] == pytest.approx(1 / 3)
@@ -378,8 +396,8 @@ def test_gauges_and_attacks_know_before_and_after(tmp_path: Path) -> None:
     assert attacks["linkage"]["baseline"] == pytest.approx(1 / 9)
 
 
-def test_statistics_distributions_and_pairs_are_of_both_sides(tmp_path: Path) -> None:
-    _, _, text, _ = ran(tmp_path)
+def test_statistics_distributions_and_pairs_are_of_both_sides(found: Results) -> None:
+    text = found.text
     [age] = [each for each in text["statistics"] if each["column"] == "age"]
     assert age["before"]["count"] == 9
     assert age["generalised"]
@@ -404,8 +422,8 @@ def test_many_categories_are_drawn_as_the_most_frequent_and_the_rest(tmp_path: P
     assert sum(ill["before"]) == pytest.approx(1)
 
 
-def test_the_diagram_has_every_node_and_each_step_up(tmp_path: Path) -> None:
-    _, _, _, solutions = ran(tmp_path)
+def test_the_diagram_has_every_node_and_each_step_up(found: Results) -> None:
+    solutions = found.solutions
     nodes, pairs = solutions.diagram()
     assert {node.levels for node in nodes} == set(product(*map(range, solutions.shape)))
     ups = {(nodes[a].levels, nodes[b].levels) for a, b in pairs}
@@ -422,18 +440,18 @@ def test_the_diagram_has_every_node_and_each_step_up(tmp_path: Path) -> None:
     assert len({(node.x, node.y) for node in nodes}) == len(nodes)
 
 
-def test_the_grid_counts_every_solution_once_and_knows_the_best(tmp_path: Path) -> None:
-    _, _, _, solutions = ran(tmp_path)
+def test_the_grid_counts_every_solution_once_and_knows_the_best(found: Results) -> None:
+    solutions = found.solutions
     first, second = solutions.columns
     cells = solutions.grid(first, second)
     assert sum(cell.solutions for line in cells for cell in line) == len(solutions.points)
     assert all(cell.nodes == 1 for line in cells for cell in line)
-    found = [cell.best for line in cells for cell in line if cell.best is not None]
-    assert min(found, key=lambda point: point.score) == solutions.points[0]
+    best = [cell.best for line in cells for cell in line if cell.best is not None]
+    assert min(best, key=lambda point: point.score) == solutions.points[0]
 
 
-def test_addresses_name_nodes_and_nothing_else(tmp_path: Path) -> None:
-    _, _, _, solutions = ran(tmp_path)
+def test_addresses_name_nodes_and_nothing_else(found: Results) -> None:
+    solutions = found.solutions
     top = "-".join(str(size - 1) for size in solutions.shape)
     assert solutions.parse(top) == tuple(size - 1 for size in solutions.shape)
     for text in ("", "1", "9-9", "a-b", "-1-0", "0-0-0", "²-0"):
@@ -463,8 +481,8 @@ def test_the_tray_holds_four_and_marks_what_differs(tmp_path: Path) -> None:
     assert results_tray.remove(work, 0) == tray[1:]
 
 
-def test_other_choices_make_results_outdated(tmp_path: Path) -> None:
-    _, chosen, text, _ = ran(tmp_path)
+def test_other_choices_make_results_outdated(found: Results) -> None:
+    chosen, text = found.chosen, found.text
     assert not results.is_outdated(text, chosen)
     assert not results.is_outdated(text, replace(chosen, levels={"age": 1}))
     assert results.is_outdated(text, replace(chosen, suppression=0.5))

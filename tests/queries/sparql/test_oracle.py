@@ -12,7 +12,7 @@ from tests.effort import some
 from celosia.datasets.watdiv import QUERIES, watdiv
 from celosia.lab.sparql.shop import STORE, Shop, ShopQuery, shop_queries
 
-TRIPLES = 30_000
+TRIPLES = 10_000
 POLICIES = [
     (unit, private) for unit in ("entity", "triple") for private in ("people", "everything")
 ]

@@ -211,11 +211,13 @@ def audit_timing(
     for name, number, least in (("runs", runs, 2), ("processes", processes, 1)):
         if number < least:
             raise InputError("CEL-A121.audit_timing", least=least, name=name, number=number)
+    doors = tuple(doors)
+    for name in doors:
+        door_of(name)
     found: list[Finding] = []
     with WorkFolder() as folder:
         deadlines = _deadlines(Path(folder, "plans"), attacks)
         for name in doors:
-            door_of(name)
             seen: dict[tuple[str, int], list[Observation]] = {}
             total = 2 * sum(_runs(runs, deadlines[each.name]) for each in attacks)
             done, stage = 0, Message("queries.stage.asking", door=name)
