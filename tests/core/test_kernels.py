@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
@@ -178,7 +179,7 @@ def test_whoever_wants_a_function_that_is_being_compiled_waits_and_loads_it(
     held = first._cache.turn()
     held.__enter__()
     monkeypatch.setattr(first, "compile", type(first).compile.__get__(first))
-    monkeypatch.setattr(kernels.time, "sleep", pause)
+    monkeypatch.setattr(time, "sleep", pause)
     assert (second(20), hits(second)) == (41, 1)
     assert pauses == 2
     assert list(folder.rglob("*.lock")) == []
@@ -197,7 +198,7 @@ def test_a_function_that_calls_itself_does_not_wait_for_itself(
     folder: Path, define: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     function = define()
-    monkeypatch.setattr(kernels.time, "sleep", lambda seconds: pytest.fail("it waited"))
+    monkeypatch.setattr(time, "sleep", lambda seconds: pytest.fail("it waited"))
     with function._cache.turn(), function._cache.turn():
         assert list(folder.rglob("*.lock")) != []
     assert list(folder.rglob("*.lock")) == []

@@ -25,8 +25,10 @@ from celosia.mechanisms.noise import DiscreteLaplace
 from celosia.queries.algebra import Aggregate, Column, Join, Question, Scan
 from celosia.queries.bounds.elastic_sensitivity import elastic_sensitivity
 from celosia.queries.bounds.noise import smooth_noise
+from celosia.queries.bounds.smooth_sensitivity import smooth
 from celosia.queries.bounds.star_schema import star_bound
 from celosia.queries.planning import make_plan
+from celosia.queries.planning.elastic import ElasticStep
 from celosia.queries.policy import read_policy
 from celosia.queries.request import QueryRequest
 from celosia.queries.results import execute_plan
@@ -209,6 +211,22 @@ def test_noise_has_the_mean_the_median_and_the_signs_of_laplace(draw: str) -> No
     assert abs((noise > 0).mean() - 0.5) < 5 * 0.5 / size**0.5
     assert (noise == drawn(7)).all()
     assert (noise != drawn(8)).any()
+
+
+def test_noise_of_a_measured_scale_is_drawn_for_the_epsilon_that_is_charged(tmp_path: Path) -> None:
+    query = "SELECT COUNT(*) AS n FROM orders o JOIN orders q ON o.person = q.person"
+    with opened(shop(Random(3), people=6, orders=20), tmp_path, ELASTIC) as vault:
+        plan = vault.explain(query, epsilon=1, delta=1e-6, method="elastic")
+        (step,) = plan.steps
+        assert isinstance(step, ElasticStep)
+        ((exact, *counts),) = vault._ask(*step.queries(None))
+        measured = dict(zip(step.columns, map(int, counts), strict=True))
+        (bound,) = [step._bound(total, measured) for total in step.totals]
+        scale = smooth(bound.growth, beta=step.beta).bound * bound.unit
+        (noise,) = smooth_noise(scale, epsilon=Fraction(plan.epsilon), size=1, rng=Seeded(1))
+        (found,) = step.measure(vault._ask, group_keys=None, rng=Seeded(1))
+    assert noise != 0
+    assert found.values == (int(exact) + noise,)
 
 
 @pytest.mark.statistical
