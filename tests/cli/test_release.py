@@ -232,7 +232,7 @@ def test_an_answer_is_written_with_its_certificate(
     back = NoisyAnswer.load(tmp_path / name)
     assert back.measures() == expected.measures()
     if name != "answer.json":
-        assert frames.read(tmp_path / name).rows() == expected.frame().rows()
+        assert frames.read(tmp_path / name).rows() == expected.to_polars().rows()
     page = (tmp_path / "report.html").read_text("utf-8")
     assert "Simulation" in page
     assert "<figure>" in page
