@@ -15,7 +15,7 @@ from typing import Any
 
 from celosia.core.errors import CelosiaError, InputError, PrivacyWarning
 from celosia.core.messages import Message
-from celosia.core.methods import PlainValues
+from celosia.core.methods import PlainValues, derived
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.resources import WorkFolder
 from celosia.queries.timing_audit.attacks import ATTACKS, Attack
@@ -108,7 +108,6 @@ its time begins; a command also opens the vault, and a new process loads Python 
 class Finding(PlainValues):
     """One attack through one door."""
 
-    derived = ("accuracy",)
     door: str
     attack: str
     status: str
@@ -127,6 +126,7 @@ class Finding(PlainValues):
     """How many answers came later than the deadline and the tolerance of the door."""
 
     @property
+    @derived
     def accuracy(self) -> float:
         """The share of right guesses; a half is chance."""
         return self.right / self.tried
