@@ -18,12 +18,8 @@ if TYPE_CHECKING:
 SHUFFLED_DELTA = 1e-6
 
 
-@dataclass(frozen=True, slots=True)
-class Promise(PlainValues):
-    """An epsilon and a delta."""
-
-    epsilon: float
-    delta: float
+Promise = dict[str, float]
+"""An epsilon and a delta, by their names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +62,7 @@ def amplify(
         found = _amplify_by_shuffling(epsilon, delta, reports, choices)
     else:
         found = _amplify_by_sampling(epsilon, delta or 0.0, rate, sample, population)
-    console.warn_of_delta(found.after.delta, people=reports or population)
+    console.warn_of_delta(found.after["delta"], people=reports or population)
     outputs.show(found.as_dict, lambda: _show(found), _summary(found))
 
 
@@ -75,19 +71,25 @@ def _show(found: Amplification) -> None:
         f"{found.how} ({found.neighbours})",
         console.columns("", "epsilon", "delta:g"),
         [
-            [say("cli.column.before"), format_at_most(found.before.epsilon), found.before.delta],
-            [say("cli.column.after"), format_at_most(found.after.epsilon), found.after.delta],
+            [
+                say("cli.column.before"),
+                format_at_most(found.before["epsilon"]),
+                found.before["delta"],
+            ],
+            [say("cli.column.after"), format_at_most(found.after["epsilon"]), found.after["delta"]],
         ],
     )
     console.show(say("cli.epsilon.holds_if", assumes=found.assumes))
 
 
 def _summary(found: Amplification) -> str:
-    failing = Message("cli.epsilon.failing", delta=found.after.delta) if found.after.delta else ""
+    failing = (
+        Message("cli.epsilon.failing", delta=found.after["delta"]) if found.after["delta"] else ""
+    )
     return say(
         "cli.epsilon.epsilon",
         how=found.how,
-        format_at_most=format_at_most(found.after.epsilon),
+        format_at_most=format_at_most(found.after["epsilon"]),
         failing=failing,
     )
 
@@ -146,8 +148,8 @@ def _amplify_by_shuffling(
     return Amplification(
         Message("cli.epsilon.shuffled", reports=reports),
         Message("cli.epsilon.shuffled_first"),
-        Promise(loss.pure, 0.0),
-        Promise(loss.epsilon(failure), failure),
+        {"epsilon": loss.pure, "delta": 0.0},
+        {"epsilon": loss.epsilon(failure), "delta": failure},
         Message("cli.epsilon.change_report"),
     )
 
@@ -167,5 +169,5 @@ def _promise(loss: Loss) -> Promise:
     from celosia.accounting.amounts import round_up
 
     if isinstance(loss, ApproximateLoss):
-        return Promise(round_up(loss.value), loss.failure)
-    return Promise(loss.pure, 0.0)
+        return {"epsilon": round_up(loss.value), "delta": loss.failure}
+    return {"epsilon": loss.pure, "delta": 0.0}

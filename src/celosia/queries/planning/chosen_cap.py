@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -233,24 +233,22 @@ class ChosenCapStep(plan.Step):
         return found
 
     def _totals_query(self, totals: list[Total], group_keys: plan.GroupKeys | None) -> exp.Expr:
-        assert self.context.owned is not None
-        return contribution_totals_query(
-            self.context.question_for(totals),
-            self.context.owned,
-            caps=[self._caps(each) for each in totals],
-            target=self.context.target,
-            fixed=plan.fixed_points(totals),
-            group_keys=group_keys if self.context.key_count else None,
-        )
+        kept = group_keys if self.context.key_count else None
+        return self._under_caps(contribution_totals_query, totals, kept)
 
     def _levels_query(self, totals: list[Total], group_keys: plan.GroupKeys) -> exp.Expr:
+        return self._under_caps(contribution_levels_query, totals, group_keys)
+
+    def _under_caps(
+        self, make: Callable[..., exp.Expr], totals: list[Total], keys: plan.GroupKeys | None
+    ) -> exp.Expr:
         assert self.context.owned is not None
-        return contribution_levels_query(
+        return make(
             self.context.question_for(totals),
             self.context.owned,
             caps=[self._caps(each) for each in totals],
             target=self.context.target,
-            group_keys=group_keys,
+            group_keys=keys,
             fixed=plan.fixed_points(totals),
         )
 
