@@ -21,7 +21,7 @@ from celosia.core.resources import WorkFolder
 from celosia.queries.timing_audit.attacks import ATTACKS, Attack
 from celosia.queries.timing_audit.databases import make_database
 from celosia.queries.timing_audit.doors import EPSILON, Observation, door_of
-from celosia.queries.timing_audit.question_runs import Asking, ask_in_processes
+from celosia.queries.timing_audit.question_runs import QuestionRuns, ask_in_processes
 from celosia.queries.vault import Vault
 
 Rule = Callable[[Observation], bool]
@@ -220,14 +220,14 @@ def audit_timing(
             total = 2 * sum(_runs(runs, deadlines[each.name]) for each in attacks)
             done, stage = 0, Message("queries.stage.asking", door=name)
 
-            def told(attack: Attack, world: int, look: Observation) -> None:
+            def report(attack: Attack, world: int, look: Observation) -> None:
                 nonlocal done
                 done += 1
                 seen.setdefault((attack.name, world), []).append(look)  # noqa: B023 - used at once
                 progress(Step(stage, done, total))  # noqa: B023 - likewise
 
             parts = [
-                Asking(
+                QuestionRuns(
                     door=name,
                     attacks=tuple(attacks),
                     runs=_share(runs, number, processes),
@@ -239,9 +239,9 @@ def audit_timing(
                 for number in range(min(processes, runs))
             ]
             if len(parts) == 1:
-                parts[0].ask(told)
+                parts[0].ask(report)
             else:
-                ask_in_processes(parts, told)
+                ask_in_processes(parts, report)
             found += [
                 _finding(name, each, seen[each.name, 0], seen[each.name, 1], deadlines[each.name])
                 for each in attacks
