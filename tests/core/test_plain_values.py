@@ -9,18 +9,17 @@ from typing import Any
 
 import pytest
 
-from celosia.core.methods import PlainValues
+from celosia.core.methods import PlainValues, derived
 
 
 @dataclass(frozen=True, slots=True)
 class Part(PlainValues):
-    derived = ("is_large",)
-
     name: str
     share: float
     level: int | None = None
 
     @property
+    @derived
     def is_large(self) -> bool:
         return self.share > 0.5
 

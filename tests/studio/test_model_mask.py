@@ -422,7 +422,7 @@ def test_a_stream_goes_on_where_it_stopped(streaming: Path) -> None:
     assert again["heads"] == ["town", "ill"]
     assert len(again["rows"]) == stream.MOST_SHOWN
     assert len((streaming / stream.OUTPUT).read_text("utf-8").splitlines()) == 31
-    assert again["epsilon"]["record"] > 0
+    assert again["loss"]["record"] > 0
     assert (streaming / stream.CERTIFICATE).exists()
     assert Work.at(str(streaming)).load("stream")["found"]["released"] == 30
     stream.begin_anew(streaming)
@@ -435,7 +435,7 @@ def test_a_person_of_a_stream_has_a_limit(streaming: Path) -> None:
     assert (found["released"], found["withheld"]) == (2, 1)
     again = arrive(streaming, text, person="who", most=1)
     assert (again["records"], again["released"]) == (6, 2)
-    assert again["epsilon"]["person"] == pytest.approx(again["epsilon"]["record"])
+    assert again["loss"]["person"] == pytest.approx(again["loss"]["record"])
     assert stream.command(person="who", most=1, seed=None).endswith("--person who --most 1")
 
 

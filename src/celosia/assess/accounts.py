@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -29,6 +30,7 @@ from celosia.assess.linkage.probabilistic import MOST_COLUMNS
 from celosia.assess.utility.numeric import NumericUtility, Regression, numeric_utility
 from celosia.core.errors import InputError
 from celosia.core.messages import say, say_of
+from celosia.core.methods import plain
 from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Source
 from celosia.frames import TableLike, as_frame
@@ -39,21 +41,39 @@ MOST_ORIGINALS = 200_000
 """Original records up to which the account links probabilistically."""
 
 
-@dataclass(frozen=True, slots=True)
-class MaskedAccount:
-    """What a masked table still gives away, and what it is still good for."""
-
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Account(ABC):
     columns: tuple[str, ...]
     records: int
     originals: int
+    attributes: tuple[AttributeDisclosure, ...]
+    utility: NumericUtility
+
+    @abstractmethod
+    def _risk(self) -> dict[str, Any]:
+        """What it gives away, as plain values."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {
+            "columns": list(self.columns),
+            "records": self.records,
+            "originals": self.originals,
+            "risk": self._risk() | {"attributes": [each.as_dict() for each in self.attributes]},
+            "utility": self.utility.as_dict(),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MaskedAccount(_Account):
+    """What a masked table still gives away, and what it is still good for."""
+
     distance: Linkage
     rank: Linkage
     probabilistic: ProbabilisticLinkage | None
     """None with fewer than three columns or very many records; else over a part of the records."""
     intervals: IntervalDisclosure | None
     """None where no column holds amounts."""
-    attributes: tuple[AttributeDisclosure, ...]
-    utility: NumericUtility
 
     @property
     def risk(self) -> float:
@@ -63,57 +83,30 @@ class MaskedAccount:
             shares.append(self.probabilistic.share)
         return max(shares)
 
-    def as_dict(self) -> dict[str, Any]:
-        found = self.probabilistic
-        return {
-            "columns": list(self.columns),
-            "records": self.records,
-            "originals": self.originals,
-            "risk": {
-                "highest": self.risk,
-                "guess": 1 / self.originals,
-                "distance": self.distance.as_dict(),
-                "rank": self.rank.as_dict(),
-                "probabilistic": None if found is None else found.as_dict(),
-                "intervals": None if self.intervals is None else self.intervals.as_dict(),
-                "attributes": [each.as_dict() for each in self.attributes],
-            },
-            "utility": self.utility.as_dict(),
-        }
+    def _risk(self) -> dict[str, Any]:
+        found = {"highest": self.risk, "guess": 1 / self.originals}
+        linked = {"distance": self.distance, "rank": self.rank, "probabilistic": self.probabilistic}
+        parts: dict[str, Any] = plain(linked | {"intervals": self.intervals})
+        return found | parts
 
     def __str__(self) -> str:
         return say_of("assess.line.masked", self)
 
 
-@dataclass(frozen=True, slots=True)
-class SyntheticAccount:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SyntheticAccount(_Account):
     """What a synthetic table gives away of the real one, and what it is good for."""
 
-    columns: tuple[str, ...]
-    records: int
-    originals: int
     replicas: Replicas
     holdout_replicas: Replicas | None
     """The same for people who were held back: repeats by chance. None without a holdout."""
     membership: Membership | None
     """None without a holdout."""
-    attributes: tuple[AttributeDisclosure, ...]
-    utility: NumericUtility
 
-    def as_dict(self) -> dict[str, Any]:
-        chance, inferred = self.holdout_replicas, self.membership
-        return {
-            "columns": list(self.columns),
-            "records": self.records,
-            "originals": self.originals,
-            "risk": {
-                "replicas": self.replicas.as_dict(),
-                "holdout_replicas": None if chance is None else chance.as_dict(),
-                "membership": None if inferred is None else inferred.as_dict(),
-                "attributes": [each.as_dict() for each in self.attributes],
-            },
-            "utility": self.utility.as_dict(),
-        }
+    def _risk(self) -> dict[str, Any]:
+        replicas = {"replicas": self.replicas, "holdout_replicas": self.holdout_replicas}
+        found: dict[str, Any] = plain(replicas | {"membership": self.membership})
+        return found
 
     def __str__(self) -> str:
         inferred = say("assess.line.no_holdout") if self.membership is None else self.membership

@@ -41,6 +41,12 @@ if TYPE_CHECKING:
     from celosia.engines.tables import TableEngine
 
 
+def add_commands(app: typer.Typer, *commands: Callable[..., None]) -> None:
+    """Put commands into a group, each under the name of its function."""
+    for command in commands:
+        app.command()(command)
+
+
 def with_options(command: Callable[..., None]) -> Callable[..., None]:
     """The same command, with the options of its options values in the place of each value."""
     own = list(signature(command, eval_str=True).parameters.values())

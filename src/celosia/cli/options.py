@@ -33,6 +33,11 @@ CuratorFigures = Annotated[
     "For the owner of the data only: show what a private table is measured to be beside the real "
     "one. These figures are exact, outside of the promise, and never to be published.",
 ]
+PublishedFile = Annotated[
+    Path | None,
+    "argument",
+    "The published file. Default: the original with numbers in place of names.",
+]
 SchemaFile = Annotated[Path | None, "--schema -s", "Roles and hierarchies of the columns (TOML)."]
 QuasiIdentifiers = Annotated[
     list[str] | None,

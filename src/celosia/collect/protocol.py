@@ -337,8 +337,13 @@ class Server(ABC):
         self, candidates: tuple[Hashable, ...] | None, significance: float, progress: Progress
     ) -> Estimates:
         """As `find`; without candidates only if this server finds values by itself."""
-        assert candidates is not None
+        if candidates is None:
+            return self._find_all(significance, progress)
         return self.estimate(candidates).significant(significance)
+
+    def _find_all(self, significance: float, progress: Progress) -> Estimates:
+        """The values that a server finds which `finds`."""
+        raise AssertionError("this server has nothing to find values with")
 
     @abstractmethod
     def _count(self, packed: Packed) -> None:

@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, replace
 from fractions import Fraction
-from functools import cache
+from functools import cache, cached_property
 from math import isfinite
 from types import NoneType, UnionType
 from typing import (
@@ -392,6 +392,15 @@ def unknown_method(known: Mapping[str, Any], name: Any, what: str = "method") ->
     )
 
 
+Getter = TypeVar("Getter", bound=Callable[..., object])
+
+
+def derived(getter: Getter) -> Getter:
+    """Below `@property`: the property is told too, after the fields of `PlainValues`."""
+    getter.__dict__["is_derived"] = True
+    return getter
+
+
 class PlainValues:
     """A dataclass that can be told as plain values: numbers, texts, lists and dictionaries.
 
@@ -400,11 +409,11 @@ class PlainValues:
     >>> from dataclasses import dataclass, field
     >>> @dataclass(frozen=True, slots=True)
     ... class Share(PlainValues):
-    ...     derived = ("share",)
     ...     found: tuple[int, ...]
     ...     of: int
     ...     secret: str = field(repr=False)
     ...     @property
+    ...     @derived
     ...     def share(self) -> float:
     ...         return len(self.found) / self.of
     >>> Share((3, 5), 8, "x").as_dict()
@@ -412,13 +421,11 @@ class PlainValues:
     """
 
     __slots__ = ()
-    derived: ClassVar[tuple[str, ...]] = ()
-    """Properties that are told after the fields."""
 
     def as_dict(self) -> dict[str, Any]:
-        this: Any = self
-        names = [each.name for each in fields(this) if each.repr]
-        return {name: plain(getattr(self, name)) for name in (*names, *self.derived)}
+        kind: Any = type(self)
+        names = [*(each.name for each in fields(kind) if each.repr), *_derived(kind)]
+        return {name: plain(getattr(self, name)) for name in names}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
@@ -427,9 +434,26 @@ class PlainValues:
         Raises:
             TypeError, ValueError: these are not values of this class.
         """
-        hints = _hints(cls)  # type: ignore[arg-type]  # a class hashes
-        given = {name: each for name, each in values.items() if name not in cls.derived}
+        this: Any = cls
+        hints, further = _hints(this), _derived(this)
+        given = {name: each for name, each in values.items() if name not in further}
         return cls(**{name: _restored(hints.get(name, Any), each) for name, each in given.items()})
+
+
+@cache
+def _derived(kind: type[PlainValues]) -> tuple[str, ...]:
+    """The properties that are told; those that it inherits come first."""
+    listed = {name: each for base in reversed(kind.__mro__) for name, each in vars(base).items()}
+    return tuple(
+        name
+        for name, each in listed.items()
+        if isinstance(each, property | cached_property) and _is_derived(each)
+    )
+
+
+def _is_derived(each: property | cached_property[Any]) -> bool:
+    getter = each.fget if isinstance(each, property) else each.func
+    return bool(getattr(getter, "is_derived", False))
 
 
 @cache

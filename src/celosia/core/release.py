@@ -13,7 +13,7 @@ import json
 import platform
 import string
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from functools import cache
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Guarantee:
+class Guarantee(PlainValues):
     """A promise in words that can be checked, printed and kept beside the data.
 
     >>> guarantee = Guarantee(promise="5-anonymity over age, zip", unit="record",
@@ -68,7 +68,7 @@ class Guarantee:
         return asdict(self) | ({"messages": messages} if messages else {})
 
     @classmethod
-    def from_dict(cls, values: dict[str, Any]) -> Guarantee:
+    def from_dict(cls, values: Mapping[str, Any]) -> Self:
         """The inverse of `as_dict`; texts without a message stay English."""
         given = dict(values)
         known = KeptMessages(given.pop("messages", ()))

@@ -12,7 +12,9 @@ import base64
 import hashlib
 import json
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -186,26 +188,27 @@ def private_key(path: Path) -> Ed25519PrivateKey:
     content = _read_key(path)
     if os.name == "posix" and path.stat().st_mode & 0o077:
         raise InputError("CEL-I080.readable", path=path)
-    try:
-        found = library.serialization.load_pem_private_key(content, password=None)
-    except (ValueError, TypeError):
-        found = None
-    if not isinstance(found, library.ed25519.Ed25519PrivateKey):
-        raise InputError("CEL-I080", path=path)
-    key: Ed25519PrivateKey = found
+    load = partial(library.serialization.load_pem_private_key, content, password=None)
+    key: Ed25519PrivateKey = _loaded(load, library.ed25519.Ed25519PrivateKey, path)
     return key
 
 
 def _public_key(path: Path) -> Ed25519PublicKey:
     library = _cryptography()
-    try:
-        found = library.serialization.load_pem_public_key(_read_key(path))
-    except ValueError:
-        found = None
-    if not isinstance(found, library.ed25519.Ed25519PublicKey):
-        raise InputError("CEL-I080", path=path)
-    key: Ed25519PublicKey = found
+    load = partial(library.serialization.load_pem_public_key, _read_key(path))
+    key: Ed25519PublicKey = _loaded(load, library.ed25519.Ed25519PublicKey, path)
     return key
+
+
+def _loaded(load: Callable[[], object], kind: Any, path: Path) -> Any:
+    """A key of this kind; a file of another one is refused."""
+    try:
+        found = load()
+    except (ValueError, TypeError):
+        found = None
+    if not isinstance(found, kind):
+        raise InputError("CEL-I080", path=path)
+    return found
 
 
 def _read_key(path: Path) -> bytes:

@@ -35,7 +35,7 @@ from celosia.engines.duckdb_relations import (
     relation,
     watched,
 )
-from celosia.engines.recoded_classes import Labels, fresh_table, number_rows, one_zero, place_of
+from celosia.engines.recoded_classes import Labels, fresh_table, number_rows, place_of
 from celosia.engines.shuffling import buckets_for, shuffle_as
 from celosia.engines.sinks import table_draft, write_parquet
 from celosia.engines.sql import duckdb_settings
@@ -52,6 +52,7 @@ from celosia.engines.tables import (
     same_place,
     table_exists,
 )
+from celosia.frames.columns import without_minus_zero
 from celosia.frames.sorting import sort_chunks
 
 if TYPE_CHECKING:
@@ -261,7 +262,7 @@ class DuckDBTables(TableEngine):
         """Write what a function makes of the rows, see `TableEngine.map_batches`."""
         found = self._relation(source)
         rows = self._connection.execute(f"SELECT count(*) FROM {found.text}").fetchone()
-        made = (one_zero(each) for each in self._mapped(found, function, columns))
+        made = (without_minus_zero(each) for each in self._mapped(found, function, columns))
         counted = rows[0] if rows else 0
         return self._written(found, output, made, fresh_table, lambda chunk: chunk, rows=counted)
 
@@ -360,7 +361,7 @@ class DuckDBTables(TableEngine):
                 if batch is None:
                     return
                 frame = pl.DataFrame(batch)
-                yield one_zero(
+                yield without_minus_zero(
                     pl.DataFrame(
                         [as_type(frame[n], kinds[n]) if n in kinds else frame[n] for n in names]
                     )

@@ -18,7 +18,7 @@ from celosia.engines.duckdb import Groups, SizeCounts, size_counts, sizes_query
 from celosia.engines.duckdb_relations import quoted
 from celosia.engines.postgres_properties import read_properties, restore_properties
 from celosia.engines.postgres_types import ServerColumn, server_column, server_type
-from celosia.engines.recoded_classes import fresh_table, one_zero, plain_text
+from celosia.engines.recoded_classes import fresh_table, plain_text
 from celosia.engines.sinks import write_parquet
 from celosia.engines.tables import (
     Batch,
@@ -36,6 +36,7 @@ from celosia.engines.tables import (
     table_exists,
     unpublishable,
 )
+from celosia.frames.columns import without_minus_zero
 from celosia.frames.sorting import sort_chunks
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ def to_file(
     folder = DraftFolder(Path(target))
     try:
         named: Iterator[pl.DataFrame] = (
-            one_zero(pl.DataFrame(list(chunk), schema=list(names))) for chunk in chunks
+            without_minus_zero(pl.DataFrame(list(chunk), schema=list(names))) for chunk in chunks
         )
         if sort:
             named = sort_chunks(named, sort, folder.path, 20 * BATCH)
@@ -287,7 +288,7 @@ class PostgresTables(TableEngine):
         self, source: Place, output: Output, function: Batch, columns: Mapping[str, pl.DataType]
     ) -> Draft:
         """Write what a function makes of the rows, see `TableEngine.map_batches`."""
-        made = map(one_zero, self._mapped(source, output.order, function, columns))
+        made = map(without_minus_zero, self._mapped(source, output.order, function, columns))
         target = output.place
         if names_files(target):
             return to_file(made, list(columns), target)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from celosia.engines.tables import RecodingMap, changed_source
 from celosia.frames import ARROW_LEVEL, bare, encode
+from celosia.frames.columns import without_minus_zero
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -51,7 +52,7 @@ class Labels:
         codes = []
         for series in recoding.released:
             coded = encode(plain_text(series.filter(kept)))
-            self._values[series.name] = one_zero(coded.values.to_frame()).to_series()
+            self._values[series.name] = without_minus_zero(coded.values.to_frame()).to_series()
             codes.append(coded.codes)
         # Combinations that show the same are one class: fewer, so that looking up is fast.
         firsts, classes = _distinct(codes)
@@ -131,19 +132,6 @@ def place_of(number: int) -> str:
     'p3'
     """
     return f"p{number}"
-
-
-def one_zero(frame: pl.DataFrame) -> pl.DataFrame:
-    """The same with 0.0 for -0.0, which equals it and is another text in a file.
-
-    >>> one_zero(pl.DataFrame({"x": [-0.0, 1.5]}))["x"].to_list()
-    [0.0, 1.5]
-    """
-    return frame.with_columns(
-        column.set((column == 0).fill_null(value=False), 0.0)
-        for column in frame
-        if column.dtype.is_float()
-    )
 
 
 def number_rows(

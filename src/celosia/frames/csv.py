@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar, Unpack, cast
 
 import numpy as np
 import polars as pl
@@ -39,6 +39,7 @@ from celosia.frames.dialect import (
 )
 from celosia.frames.formats import (
     ColumnType,
+    DialectKeywords,
     Format,
     Mark,
     ReadOptions,
@@ -457,11 +458,7 @@ def _is_open(doubt: Mark | None, mark_of_file: MarkOfFile) -> bool:
 
 def sniff(
     path: str | Path,
-    *,
-    delimiter: str | None = None,
-    encoding: str | None = None,
-    header: bool | None = None,
-    decimal: Mark | None = None,
+    **known: Unpack[DialectKeywords],
 ) -> Dialect:
     """How a delimited text file is written, told from its content; what is given is taken.
 
@@ -469,7 +466,7 @@ def sniff(
     be there unless that line holds a number, a date or nothing at all. The decimal mark is that by
     which `read` goes; if the delimiter is a semicolon or a tabulator it takes a look at all rows.
     """
-    layout = _layout(path, delimiter, encoding, header, decimal)
+    layout = _layout(path, **known)
     if len(layout.marks) == 1 or not any(b"," in piece for piece in pieces(layout.path)):
         return layout.dialect
     found: Mark | None = "."
@@ -480,29 +477,19 @@ def sniff(
 
 def possible_marks(
     path: str | Path,
-    *,
-    delimiter: str | None = None,
-    encoding: str | None = None,
-    header: bool | None = None,
-    decimal: Mark | None = None,
+    **known: Unpack[DialectKeywords],
 ) -> tuple[Mark, ...]:
     """The decimal marks that a delimited text file may have, whatever its numbers are.
 
     They follow from the delimiter alone: where no cell may decide how others are read, as under
     differential privacy, `with_points` reads each of them by itself.
     """
-    return _layout(path, delimiter, encoding, header, decimal).marks
+    return _layout(path, **known).marks
 
 
-def _layout(
-    path: str | Path,
-    delimiter: str | None,
-    encoding: str | None,
-    header: bool | None,
-    decimal: Mark | None,
-) -> Layout:
+def _layout(path: str | Path, **known: Unpack[DialectKeywords]) -> Layout:
     file = Path(path)
     check_readable(file)
-    options = ReadOptions(delimiter=delimiter, encoding=encoding, header=header, decimal=decimal)
+    options = ReadOptions(**known)
     ending = (file.with_suffix("") if file.suffix.lower() == ".gz" else file).suffix.lower()
     return lay_out(file, options, delimiter="\t" if ending == ".tsv" else None, naming=False)

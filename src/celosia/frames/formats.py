@@ -139,14 +139,19 @@ ColumnType = Literal["string", "integer", "decimal", "date"]
 """What a column of text can be declared to hold."""
 
 
-class ReadKeywords(TypedDict, total=False):
-    """The keywords of `read` and `read_chunks`, for callers that pass them on."""
+class DialectKeywords(TypedDict, total=False):
+    """What may be known of delimited text; the rest is found out."""
 
-    format: SourceFormat | None
     delimiter: str | None
     encoding: str | None
     header: bool | None
     decimal: Mark | None
+
+
+class ReadKeywords(DialectKeywords, total=False):
+    """The keywords of `read` and `read_chunks`, for callers that pass them on."""
+
+    format: SourceFormat | None
     types: Mapping[str, ColumnType] | None
     missing: Iterable[str]
     columns: Iterable[str] | None

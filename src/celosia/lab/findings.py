@@ -8,7 +8,7 @@ from typing import Literal
 import polars as pl
 
 from celosia.core.messages import Message, say, say_of
-from celosia.core.methods import PlainValues
+from celosia.core.methods import PlainValues, derived
 from celosia.lab.tolerance import EXACT, Cell, Tolerance
 
 VALUES = {"yes": "lab.value.yes", "no": "lab.value.no", "none": "lab.value.none"}
@@ -67,7 +67,6 @@ class Row(PlainValues):
     1+1, sum: 2 expected, 2: matches
     """
 
-    derived = ("matches",)
     run: str
     """Which experiment: `k=5`."""
     cell: str
@@ -103,6 +102,7 @@ class Row(PlainValues):
         return float(self.computed or 0)
 
     @property
+    @derived
     def matches(self) -> bool | None:
         """Whether the cell is as it should be; None where nothing was compared."""
         if self.not_run or self.computed is None or self.stated is None:
@@ -165,16 +165,17 @@ class Findings(PlainValues):
     (False, ['2+2, sum: 5 published, 4: differs'])
     """
 
-    derived = ("checked", "matched")
     study: str
     rows: tuple[Row, ...]
 
     @property
+    @derived
     def checked(self) -> int:
         """How many cells were compared."""
         return sum(row.matches is not None for row in self.rows)
 
     @property
+    @derived
     def matched(self) -> int:
         """How many of them agree."""
         return sum(row.matches is True for row in self.rows)

@@ -16,7 +16,13 @@ from celosia.core.methods import Method, Parameter, checked, plain
 from celosia.core.neighbours import ADD_REMOVE, Neighbours
 from celosia.core.randomness import Source, System
 from celosia.mechanisms.grid import Grid
-from celosia.mechanisms.parameters import LEAST_EPSILON, MOST_EPSILON, check_confidence, field_of
+from celosia.mechanisms.parameters import (
+    LEAST_EPSILON,
+    MOST_EPSILON,
+    check_confidence,
+    check_epsilon,
+    field_of,
+)
 
 Input = TypeVar("Input")
 Output = TypeVar("Output")
@@ -50,6 +56,17 @@ def _neighbours(neighbours: Any) -> Neighbours:
 NEIGHBOURS = Parameter(
     name="neighbours", check=_neighbours, allowed="mechanisms.allowed.neighbours", is_asked=False
 )
+
+
+class ExactEpsilon:
+    """What has an epsilon, and pays just that."""
+
+    epsilon: float
+
+    @property
+    def price(self) -> Fraction:
+        """Epsilon as the exact number that it is written as."""
+        return check_epsilon(self.epsilon)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -225,6 +225,14 @@ def release_with_guarantee(
     )
 
 
+def release_promised(
+    mechanism: Mechanism[Any, Any], x: Any, options: ReleaseOptions, promise: Guarantee, name: str
+) -> NoisyAnswer:
+    """The same under the name of the function that releases, with the mechanism as its method."""
+    made = Provenance.now(name, {"method": str(mechanism)}, seed=options.rng.seed)
+    return release_with_guarantee(mechanism, x, options, guarantee=promise, provenance=made)
+
+
 def _public_size(mechanism: Mechanism[Any, Any], x: Any) -> int | None:
     """The number of rows, where neighbours have the same and each row is a unit of its own."""
     is_public = mechanism.neighbours.relation is Relation.CHANGE_ONE

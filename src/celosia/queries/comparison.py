@@ -108,18 +108,20 @@ class Comparison:
     @property
     def median_relative(self) -> float | None:
         """The median over its numbers of their median relative errors."""
-        found = [each.errors for each in self.numbers]
-        known = [each.median_relative for each in found if each is not None]
+        known = [each.median_relative for each in self._errors]
         listed = [each for each in known if each is not None]
         return median(listed) if listed else None
 
     @property
     def mean_relative(self) -> float | None:
         """The mean over its numbers of their mean relative errors."""
-        found = [each.errors for each in self.numbers]
-        known = [each.mean_relative for each in found if each is not None]
+        known = [each.mean_relative for each in self._errors]
         listed = [each for each in known if each is not None]
         return fmean(listed) if listed else None
+
+    @property
+    def _errors(self) -> list[ErrorSummary]:
+        return [each.errors for each in self.numbers if each.errors is not None]
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON, with a warning as the first of them."""

@@ -14,6 +14,7 @@ from celosia.core.messages import Message, current, speaking
 from celosia.core.release import Guarantee
 from celosia.core.report import Document
 from celosia.studio import stored_json
+from celosia.studio.visitors import Work
 from celosia.studio.worker import JobProgress
 
 REPORT_VALUE = ".document.json"
@@ -47,6 +48,14 @@ class SavedRelease(Protocol):
         """The report of the release that was saved there."""
 
 
+class PrivateRelease(SavedRelease, Protocol):
+    """A release that says what it promises."""
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """The promise."""
+
+
 def guarantee_facts(guarantee: Guarantee) -> dict[str, Any]:
     """What is promised, as `widgets.method_form.promise` shows it."""
     return {
@@ -65,6 +74,14 @@ def write_release(release: SavedRelease, data: Path, *, prefix: str = "") -> Non
     write_report(release.document_of(saved), data.with_name(f"{prefix}report.html"))
     certificate = saved.with_name(f"{saved.name}.cert.json")
     certificate.replace(data.with_name(f"{prefix}certificate.json"))
+
+
+def save_private(work: Work, release: PrivateRelease, name: str, **facts: object) -> dict[str, Any]:
+    """Write a private release, and keep what its page shows of it under the same name."""
+    write_release(release, work.path(f"{name}.csv"), prefix=f"{name}-")
+    result = guarantee_facts(release.guarantee) | facts
+    work.save(name, result)
+    return result
 
 
 def write_report(document: Document, path: Path) -> None:

@@ -382,6 +382,13 @@ class Workbench:
             ways_on([(_(link), self.address(self.door.first))])
         return found
 
+    def published(self, cards: Mapping[str, MethodCard]) -> Any:
+        """The last release, by the method that made it; None where there is none yet."""
+        result = self.last_result("Nothing was published yet.", "Choose a method and publish")
+        if result is not None:
+            lead("Published by {method}.", method=cards[result["choice"]["method"]].title)
+        return result
+
     def take_away(self, files: Sequence[File]) -> None:
         """The files of a result."""
         heading("Download")

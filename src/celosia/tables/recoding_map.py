@@ -10,9 +10,9 @@ import polars as pl
 
 from celosia.engines import Groups
 from celosia.engines.tables import ColumnMap, RecodingMap, changed_source
+from celosia.frames.columns import without_minus_zero
 from celosia.tables.coded_table import CodedColumn
 from celosia.tables.protection import Protection
-from celosia.tables.released_table import without_minus_zero
 from celosia.tables.schema import Role, Schema, released_names
 
 

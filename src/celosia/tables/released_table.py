@@ -16,6 +16,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from celosia.frames import ARROW_LEVEL, bare, encode
+from celosia.frames.columns import without_minus_zero
 
 SLICE = 1 << 20
 """How many rows are text at a time while a table is written."""
@@ -160,21 +161,6 @@ class ReleasedTable:
                 for number, each in enumerate(self.columns)
             }
         )
-
-
-def without_minus_zero(table: pl.DataFrame) -> pl.DataFrame:
-    """The same numbers with one zero: -0.0 equals 0.0, and is another text in a file.
-
-    A class of equal values would fall apart when it is written.
-
-    >>> without_minus_zero(pl.DataFrame({"x": [-0.0, 1.5]}))["x"].to_list()
-    [0.0, 1.5]
-    """
-    return table.with_columns(
-        column.set((column == 0).fill_null(value=False), 0.0)
-        for column in table
-        if column.dtype.is_float()
-    )
 
 
 def without_trace(table: pl.DataFrame) -> pl.DataFrame:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.messages import say
-from celosia.core.methods import PlainValues
+from celosia.core.methods import PlainValues, derived
 from celosia.frames import as_frame, as_text
 from celosia.tables.coded_table import CodedSensitive, CodedTable, code_sensitive
 from celosia.tables.hierarchies import ROOT
@@ -42,13 +42,13 @@ class ModelCheck(PlainValues):
 class Check(PlainValues):
     """Whether a release meets each of its models."""
 
-    derived = ("holds",)
     records: int
     suppressed: int
     classes: int
     models: tuple[ModelCheck, ...] = field(default=())
 
     @property
+    @derived
     def holds(self) -> bool:
         """Whether every model holds."""
         return all(model.holds for model in self.models)

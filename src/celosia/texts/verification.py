@@ -18,7 +18,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from celosia.core.errors import InputError, PrivacyError
-from celosia.core.methods import PlainValues
+from celosia.core.methods import PlainValues, derived
 
 if TYPE_CHECKING:
     from celosia.texts.detection.run import FoundTexts
@@ -215,13 +215,13 @@ def left_in_text(
 class Verification(PlainValues):
     """What the pass looked at and found."""
 
-    derived = ("passed",)
     files: int
     texts: int
     """Removed texts that were looked for."""
     leaks: tuple[Leak, ...] = field(default=())
 
     @property
+    @derived
     def passed(self) -> bool:
         """Whether nothing was found."""
         return not self.leaks

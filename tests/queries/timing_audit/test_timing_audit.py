@@ -23,7 +23,7 @@ from celosia.queries.timing_audit import (
     run,
 )
 from celosia.queries.timing_audit.databases import NeighbourDatabase, make_database
-from celosia.queries.timing_audit.doors import Ask, Door, Observation
+from celosia.queries.timing_audit.doors import Door, Executor, Observation
 from celosia.queries.timing_audit.run import chance_of, guess
 
 FEW = ("chain 5", "chain, exists", "self-join, three", "a division of all", "deep LIKE", "sleep")
@@ -48,7 +48,7 @@ def test_there_are_enough_attacks_of_every_kind() -> None:
 @pytest.mark.filterwarnings("ignore::celosia.core.errors.PrivacyWarning")
 @pytest.mark.parametrize("attack", some(ATTACKS, 32), ids=lambda each: each.name)
 def test_both_databases_show_the_same(
-    attack: Attack, worlds: list[NeighbourDatabase], both: list[Ask]
+    attack: Attack, worlds: list[NeighbourDatabase], both: list[Executor]
 ) -> None:
     """Status, text and size; what differs by released numbers alone is masked."""
     without, having = (ask(attack) for ask in both)
@@ -57,7 +57,7 @@ def test_both_databases_show_the_same(
 
 
 @pytest.fixture(scope="module")
-def both(worlds: list[NeighbourDatabase]) -> Iterator[list[Ask]]:
+def both(worlds: list[NeighbourDatabase]) -> Iterator[list[Executor]]:
     with doors.in_process(worlds[0]) as one, doors.in_process(worlds[1]) as other:
         yield [one, other]
 
@@ -116,7 +116,7 @@ def test_several_processes_share_the_runs() -> None:
 
 def _door_of(looks: Callable[[bool], Observation]) -> Door:
     @contextmanager
-    def door(world: NeighbourDatabase) -> Iterator[Ask]:
+    def door(world: NeighbourDatabase) -> Iterator[Executor]:
         yield lambda _: looks(world.has_property)
 
     return door
@@ -159,7 +159,7 @@ def test_an_answer_that_comes_when_it_is_ready_is_found_out(
     """The classifier tells a door whose time depends on the property."""
 
     @contextmanager
-    def leaky(world: NeighbourDatabase) -> Iterator[Ask]:
+    def leaky(world: NeighbourDatabase) -> Iterator[Executor]:
         def ask(_: Attack) -> Observation:
             return Observation("answer", "#", 1, 0.1 + world.has_property + time.monotonic() % 0.01)
 

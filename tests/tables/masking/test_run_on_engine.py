@@ -31,13 +31,14 @@ from celosia.core.progress import Step, silent
 from celosia.core.randomness import Source, System
 from celosia.engines import DuckDBTables, Groups, PostgresTables, duckdb_tables
 from celosia.engines.spark.tables import SparkTables
+from celosia.frames.columns import without_minus_zero
 from celosia.tables import masking, private, synthesis
 from celosia.tables.masking import MaskedTable, MaskingMethod, Recipe, mask, mask_on, methods
 from celosia.tables.masking.release import StepOutcome
 from celosia.tables.masking.run import run_steps
 from celosia.tables.masking.run_on_engine import Masker, PreparedStep
 from celosia.tables.masking.value_counts import ValueCounts
-from celosia.tables.released_table import without_minus_zero, without_trace
+from celosia.tables.released_table import without_trace
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.core.messages import say, say_of
-from celosia.core.methods import PlainValues
+from celosia.core.methods import PlainValues, derived
 
 CAUTION = 2.0
 """Deviations by which a choice expects the best of many events to be better than it is."""
@@ -20,7 +20,6 @@ CAUTION = 2.0
 class Estimate(PlainValues):
     """How often an event was seen, with an exact interval for how probable it is."""
 
-    derived = ("share",)
     seen: int
     samples: int
     low: float
@@ -28,6 +27,7 @@ class Estimate(PlainValues):
     """Each end holds by itself with the confidence asked for (Clopper & Pearson 1934)."""
 
     @property
+    @derived
     def share(self) -> float:
         """The part of the samples in which it was seen."""
         return self.seen / self.samples

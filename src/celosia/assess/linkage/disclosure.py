@@ -14,7 +14,7 @@ from celosia.assess.labels import label
 from celosia.assess.linkage.distance import nearest, standardise
 from celosia.core.errors import InputError
 from celosia.core.messages import Message, say_of
-from celosia.core.methods import PlainValues
+from celosia.core.methods import PlainValues, derived
 from celosia.core.numbers import real
 from celosia.core.progress import Progress, silent
 
@@ -23,7 +23,6 @@ from celosia.core.progress import Progress, silent
 class AttributeDisclosure(PlainValues):
     """How well a sensitive column can be inferred from what an attacker knows about a person."""
 
-    derived = ("advantage",)
     column: str
     measure: Literal["accuracy", "variance explained"]
     attack: float
@@ -35,6 +34,7 @@ class AttributeDisclosure(PlainValues):
     """Records with a value of the column; the others are left out."""
 
     @property
+    @derived
     def advantage(self) -> float:
         """What the attack adds, as a share of what there was to add; at least 0."""
         room = 1 - self.baseline
@@ -165,7 +165,6 @@ class ColumnInterval(PlainValues):
 class IntervalDisclosure(PlainValues):
     """How closely masked amounts tell the original ones."""
 
-    derived = ("by_rank", "by_deviation")
     width: float
     columns: tuple[ColumnInterval, ...]
     whole_records: float
@@ -173,11 +172,13 @@ class IntervalDisclosure(PlainValues):
     counts by the columns that both tables have, and one without any is left out."""
 
     @property
+    @derived
     def by_rank(self) -> float:
         """Mean over the columns, by ranks."""
         return float(np.mean([each.by_rank for each in self.columns]))
 
     @property
+    @derived
     def by_deviation(self) -> float:
         """Mean over the columns, by standard deviations."""
         return float(np.mean([each.by_deviation for each in self.columns]))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from celosia.assess.alignment import AlignedTables
 from celosia.assess.labels import label
 from celosia.core.messages import Message, say_of
-from celosia.core.methods import PlainValues
+from celosia.core.methods import PlainValues, derived
 from celosia.core.progress import Progress, Step, silent
 
 Matrix = NDArray[np.float64]
@@ -235,11 +235,29 @@ def _search_by_scan(points: _Points, nominal: Mask) -> Search:
 Measure = Literal["distance", "rank"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Linkage(PlainValues):
-    """The masked records that an attacker with the original links correctly."""
+class LinkedRecords(PlainValues):
+    """What an attack that links records finds."""
 
-    derived = ("records", "share", "certain", "tied")
+    __slots__ = ()
+    chances: NDArray[np.float64]
+    """For each masked record, the chance that its link is right."""
+
+    @property
+    @derived
+    def records(self) -> int:
+        """Masked records."""
+        return int(self.chances.size)
+
+    @property
+    @derived
+    def share(self) -> float:
+        """The expected share of masked records that are linked correctly (DLD)."""
+        return float(self.chances.mean())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Linkage(LinkedRecords):
+    """The masked records that an attacker with the original links correctly."""
 
     measure: Measure
     columns: tuple[str, ...]
@@ -252,21 +270,13 @@ class Linkage(PlainValues):
     """For each masked record, the first of them."""
 
     @property
-    def records(self) -> int:
-        """Masked records."""
-        return int(self.chances.size)
-
-    @property
-    def share(self) -> float:
-        """The expected share of masked records that are linked correctly (DLD)."""
-        return float(self.chances.mean())
-
-    @property
+    @derived
     def certain(self) -> int:
         """Masked records whose only nearest original record is the true one."""
         return int((self.chances == 1).sum())
 
     @property
+    @derived
     def tied(self) -> int:
         """Masked records whose true record is one of several nearest ones."""
         return int(((self.chances > 0) & (self.chances < 1)).sum())

@@ -14,7 +14,7 @@ from celosia.assess.alignment import align
 from celosia.assess.linkage.distance import nearest, standardise
 from celosia.core.errors import InputError
 from celosia.core.messages import Message, say_of
-from celosia.core.methods import PlainValues
+from celosia.core.methods import PlainValues, derived
 from celosia.core.numbers import real
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source, System
@@ -31,7 +31,6 @@ Synthesiser = Callable[[pl.DataFrame], TableLike]
 class Membership(PlainValues):
     """How well an attacker infers membership from the distance to the synthetic table."""
 
-    derived = ("is_shown",)
     members: int
     outsiders: int
     auc: float
@@ -47,6 +46,7 @@ class Membership(PlainValues):
     """The confidence of the interval of the AUC, and that of the lower bound."""
 
     @property
+    @derived
     def is_shown(self) -> bool:
         """Whether the attack distinguishes members better than chance."""
         return self.advantage_low > 0 or self.auc_low > 0.5

@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.assess.alignment import AlignedTables
+from celosia.assess.linkage.distance import LinkedRecords
 from celosia.core.errors import InputError
 from celosia.core.messages import Message, say_of
-from celosia.core.methods import PlainValues
+from celosia.core.methods import PlainValues, derived
 from celosia.core.numbers import real
 from celosia.core.progress import Progress, Step, silent
 
@@ -144,10 +145,8 @@ _PIECE = 20_000_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ProbabilisticLinkage(PlainValues):
+class ProbabilisticLinkage(LinkedRecords):
     """What linkage by agreement finds."""
-
-    derived = ("records", "share", "precision", "linked")
 
     model: AgreementModel
     pairs: int
@@ -161,21 +160,13 @@ class ProbabilisticLinkage(PlainValues):
     attacker."""
 
     @property
-    def records(self) -> int:
-        """Masked records."""
-        return int(self.chances.size)
-
-    @property
-    def share(self) -> float:
-        """The expected share of masked records whose best pair is right."""
-        return float(self.chances.mean())
-
-    @property
+    @derived
     def linked(self) -> int:
         """Masked records with a link."""
         return int(self.claimed.sum())
 
     @property
+    @derived
     def precision(self) -> float:
         """The expected share of the links that are right."""
         return float(self.chances[self.claimed].mean()) if self.linked else 0.0

@@ -9,7 +9,7 @@ import numpy as np
 
 from celosia.assess.alignment import align
 from celosia.core.messages import say_of
-from celosia.core.methods import PlainValues
+from celosia.core.methods import PlainValues, derived
 from celosia.frames import TableLike
 
 
@@ -17,7 +17,6 @@ from celosia.frames import TableLike
 class Replicas(PlainValues):
     """How many unique people a synthetic table shows as they are."""
 
-    derived = ("share",)
     uniques: int
     """Real records that no other is equal to."""
     repeated: int
@@ -26,6 +25,7 @@ class Replicas(PlainValues):
     """Synthetic records that repeat one."""
 
     @property
+    @derived
     def share(self) -> float:
         """The share of the unique records that are repeated."""
         return self.repeated / self.uniques if self.uniques else 0.0

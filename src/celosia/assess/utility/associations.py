@@ -17,7 +17,7 @@ from celosia.assess.utility.comparison import Comparison
 from celosia.assess.utility.joint import Side, joint_mass, pair_counts
 from celosia.assess.utility.spread import tally
 from celosia.core.messages import Message, say, say_of
-from celosia.core.methods import PlainValues
+from celosia.core.methods import PlainValues, derived
 from celosia.core.progress import Progress, Step, silent
 
 MOST_VALUES = 1_000
@@ -30,7 +30,6 @@ Measure = Literal["Cramér's V", "correlation", "correlation ratio"]
 class Association(PlainValues):
     """One pair of columns: 0 when they have nothing to do with each other, 1 (or -1) at most."""
 
-    derived = ("change",)
     first: str
     second: str
     measure: Measure
@@ -38,6 +37,7 @@ class Association(PlainValues):
     after: float
 
     @property
+    @derived
     def change(self) -> float:
         """How far the release is off."""
         return abs(self.after - self.before)
@@ -50,12 +50,12 @@ class Association(PlainValues):
 class Associations(PlainValues):
     """All pairs of columns, and the mean of their changes."""
 
-    derived = ("mean_change",)
     pairs: tuple[Association, ...]
     left_out: tuple[str, ...]
     """Columns with too many categories to go together with anything."""
 
     @property
+    @derived
     def mean_change(self) -> float:
         """Mean absolute difference between before and after; 0 without pairs."""
         return math.fsum(pair.change for pair in self.pairs) / max(1, len(self.pairs))

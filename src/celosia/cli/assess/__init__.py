@@ -15,6 +15,7 @@ from celosia.cli.assess.risk import risk
 from celosia.cli.assess.synthetic import synthetic
 from celosia.cli.assess.uniqueness import uniqueness
 from celosia.cli.assess.utility import utility
+from celosia.cli.frame import add_commands
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -29,14 +30,17 @@ app = typer.Typer(
     `celosia assess check safe.csv --schema people.toml --k 5 --l 3`  (does the promise hold?)
     """,
 )
-app.command("identifiers")(identifiers)
-app.command("columns")(columns)
-app.command("risk")(risk)
-app.command("uniqueness")(uniqueness)
-app.command("individual")(individual)
-app.command("check")(check)
-app.command("attack")(attack)
-app.command("utility")(utility)
-app.command("linkage")(linkage)
-app.command("synthetic")(synthetic)
+add_commands(
+    app,
+    identifiers,
+    columns,
+    risk,
+    uniqueness,
+    individual,
+    check,
+    attack,
+    utility,
+    linkage,
+    synthetic,
+)
 app.command("map")(map_maskings)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,8 +10,11 @@ from celosia.cli import console
 from celosia.core.errors import InputError
 
 if TYPE_CHECKING:
+    from celosia.assess.accounts import MaskedAccount, SyntheticAccount
     from celosia.assess.utility.numeric import Regression
     from celosia.assess.utility.numeric.information_loss import NumericUtility
+    from celosia.cli.frame import PrivateReportOutputs
+    from celosia.core.report import Document
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +52,20 @@ class ComparisonOptions:
                 raise InputError("CEL-A233", text=text)
             found.append(Regression(outcome.strip(), predictors))
         return tuple(found)
+
+
+def show_account(
+    outputs: PrivateReportOutputs,
+    account: MaskedAccount | SyntheticAccount,
+    document: Callable[[], Document],
+    lines: Callable[[], None],
+) -> None:
+    """Write the report, which is private, and show the account."""
+    from celosia.assess.account_report import PRIVATE
+
+    outputs.write_report(document)
+    note = None if outputs.report is None else PRIVATE
+    outputs.show(account.as_dict, lines, account, note=note)
 
 
 def show_models(found: NumericUtility) -> None:

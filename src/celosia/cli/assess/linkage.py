@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from celosia.cli import console, options
-from celosia.cli.assess.comparison_options import ComparisonOptions, show_models
+from celosia.cli.assess.comparison_options import ComparisonOptions, show_account, show_models
 from celosia.cli.frame import PrivateReportOutputs
 from celosia.core.messages import say
 
@@ -43,7 +43,7 @@ def linkage(
 
     `celosia assess linkage people.csv masked.csv --regression 'income ~ age + sex'`
     """
-    from celosia.assess.account_report import PRIVATE, masked_document
+    from celosia.assess.account_report import masked_document
     from celosia.assess.accounts import masked_account
     from celosia.assess.linkage import rows_by
 
@@ -67,9 +67,7 @@ def linkage(
             width=width,
             progress=progress,
         )
-    outputs.write_report(lambda: masked_document(found))
-    note = None if outputs.report is None else PRIVATE
-    outputs.show(found.as_dict, lambda: _show(found), found, note=note)
+    show_account(outputs, found, lambda: masked_document(found), lambda: _show(found))
 
 
 def _show(found: MaskedAccount) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from celosia.cli import console, options
-from celosia.cli.assess.comparison_options import ComparisonOptions, show_models
+from celosia.cli.assess.comparison_options import ComparisonOptions, show_account, show_models
 from celosia.cli.frame import PrivateReportOutputs
 from celosia.core.messages import say
 
@@ -39,7 +39,7 @@ def synthetic(
 
     `celosia assess synthetic people.csv made.csv --sensitive disease --nominal zip --json`
     """
-    from celosia.assess.account_report import PRIVATE, synthetic_document
+    from celosia.assess.account_report import synthetic_document
     from celosia.assess.accounts import synthetic_account
     from celosia.core.randomness import source
 
@@ -57,9 +57,7 @@ def synthetic(
             rng=source(seed),
             progress=progress,
         )
-    outputs.write_report(lambda: synthetic_document(found))
-    note = None if outputs.report is None else PRIVATE
-    outputs.show(found.as_dict, lambda: _show(found), found, note=note)
+    show_account(outputs, found, lambda: synthetic_document(found), lambda: _show(found))
 
 
 def _show(found: SyntheticAccount) -> None:

@@ -21,6 +21,7 @@ from celosia.cli.collect import (
     simulate,
     sweep,
 )
+from celosia.cli.frame import add_commands
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -56,24 +57,27 @@ app = typer.Typer(
     `celosia collect estimate words.toml --folder state`
     """,
 )
-app.command("choose")(choose.choose)
-app.command("simulate")(simulate.simulate)
-app.command("sweep")(sweep.sweep)
-app.command("privatise")(privatise.privatise)
-app.command("client")(client.client)
-app.command("conformance")(client.conformance)
-app.command("serve")(serve.serve)
-app.command("shuffle")(shuffle.shuffle)
-app.command("guarantee")(shuffle.guarantee)
-app.command("absorb")(absorb.absorb)
-app.command("merge")(merge.merge)
-app.command("estimate")(estimate.estimate)
-app.command("rappor")(rappor.rappor)
-app.command("share")(secure.share)
-app.command("verify")(secure.verify)
-app.command("aggregate")(secure.aggregate)
-app.command("combine")(secure.combine)
-app.command("upload")(secure.upload)
-app.command("aggregator")(secure.aggregator)
+add_commands(
+    app,
+    choose.choose,
+    simulate.simulate,
+    sweep.sweep,
+    privatise.privatise,
+    client.client,
+    client.conformance,
+    serve.serve,
+    shuffle.shuffle,
+    shuffle.guarantee,
+    absorb.absorb,
+    merge.merge,
+    estimate.estimate,
+    rappor.rappor,
+    secure.share,
+    secure.verify,
+    secure.aggregate,
+    secure.combine,
+    secure.upload,
+    secure.aggregator,
+)
 
 __all__ = ["app"]

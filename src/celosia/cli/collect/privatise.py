@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
-from celosia.cli.collect.shared import ProtocolFile
+from celosia.cli.collect.shared import DeviceTable, ProtocolFile, ValuesColumn
 from celosia.cli.frame import FileOutputs
 from celosia.core.errors import InputError
 from celosia.core.messages import say
@@ -14,8 +14,8 @@ from celosia.core.messages import say
 def privatise(
     protocol: ProtocolFile,
     outputs: FileOutputs,
-    table: Annotated[Path, "argument TABLE", "Values, a row for each device (CSV, Parquet)."],
-    column: Annotated[str, "--column -c", "The column with the values."],
+    table: DeviceTable,
+    column: ValuesColumn,
     output: Annotated[Path, "--output -o", "Reports: .clr, .parquet or .arrow."],
     seed: Annotated[
         int | None, "For a simulation: anyone with the seed can remove the noise."

@@ -12,7 +12,7 @@ import typer
 
 from celosia.cli import console
 from celosia.cli.collect.privatise import column_values
-from celosia.cli.collect.shared import ListeningOptions
+from celosia.cli.collect.shared import DeviceTable, ListeningOptions, ValuesColumn
 from celosia.cli.frame import FileOutputs, JsonOutputs
 from celosia.core.errors import EngineError, InputError
 from celosia.core.messages import say
@@ -41,8 +41,8 @@ Output = Annotated[Path, "--output -o", "What is written."]
 def share(
     task: TaskFile,
     outputs: FileOutputs,
-    table: Annotated[Path, "argument TABLE", "Values, a row for each device (CSV, Parquet)."],
-    column: Annotated[str, "--column -c", "The column with the values."],
+    table: DeviceTable,
+    column: ValuesColumn,
     leader: Annotated[Path, "The shares for the leader."],
     helper: Annotated[Path, "The shares for the helper."],
 ) -> None:

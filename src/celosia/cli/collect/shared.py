@@ -19,6 +19,10 @@ ProtocolFile = Annotated[
     Path, "argument PROTOCOL", "The protocol file (TOML) that devices and server share."
 ]
 Folder = Annotated[Path, "The folder of the collector."]
+UserTable = Annotated[Path | None, "argument [TABLE]", "Values, a row for each user: any table."]
+DeviceTable = Annotated[Path, "argument TABLE", "Values, a row for each device (CSV, Parquet)."]
+ValuesColumn = Annotated[str, "--column -c", "The column with the values."]
+AnyColumn = Annotated[str | None, "--column -c", "The column with the values."]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

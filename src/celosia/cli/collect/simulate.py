@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from celosia.cli import console, options
+from celosia.cli.collect.shared import AnyColumn, UserTable
 from celosia.cli.frame import ReportOutputs
 from celosia.core.errors import InputError
 from celosia.core.messages import say
@@ -26,10 +27,8 @@ GENERATORS = ("exponential", "normal", "letters", "anglicisms")
 
 def simulate(
     outputs: ReportOutputs,
-    table: Annotated[
-        Path | None, "argument [TABLE]", "Values, a row for each user: any table."
-    ] = None,
-    column: Annotated[str | None, "--column -c", "The column with the values."] = None,
+    table: UserTable = None,
+    column: AnyColumn = None,
     data: Annotated[
         str | None, "NAME:ROWS", f"Instead of a table, made-up values: {', '.join(GENERATORS)}."
     ] = None,

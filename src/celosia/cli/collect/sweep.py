@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from celosia.cli import console, options
+from celosia.cli.collect.shared import AnyColumn, UserTable
 from celosia.cli.collect.simulate import GENERATORS, generate_values, table_values
 from celosia.cli.frame import ReportOutputs
 from celosia.core.errors import InputError
@@ -25,10 +26,8 @@ USUAL_USERS = 50_000
 
 def sweep(
     outputs: ReportOutputs,
-    table: Annotated[
-        Path | None, "argument [TABLE]", "Values, a row for each user: any table."
-    ] = None,
-    column: Annotated[str | None, "--column -c", "The column with the values."] = None,
+    table: UserTable = None,
+    column: AnyColumn = None,
     data: Annotated[
         list[str] | None,
         "NAME",

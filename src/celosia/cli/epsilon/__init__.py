@@ -11,6 +11,7 @@ from celosia.cli.epsilon.compose import compose
 from celosia.cli.epsilon.curve import curve
 from celosia.cli.epsilon.group import group
 from celosia.cli.epsilon.split import split
+from celosia.cli.frame import add_commands
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -27,10 +28,4 @@ app = typer.Typer(
     `celosia epsilon compose --pure 0.1x100 --delta 1e-6`  (what do a hundred answers cost?)
     """,
 )
-app.command("belief")(belief)
-app.command("curve")(curve)
-app.command("choose")(choose)
-app.command("compose")(compose)
-app.command("split")(split)
-app.command("amplify")(amplify)
-app.command("group")(group)
+add_commands(app, belief, curve, choose, compose, split, amplify, group)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from celosia.cli import console, options
 from celosia.cli.epsilon.formatting import format_at_most
 from celosia.cli.frame import JsonOutputs
 from celosia.core.errors import InputError
 from celosia.core.messages import Message, say
+from celosia.core.methods import PlainValues
 
 if TYPE_CHECKING:
     from celosia.accounting import Loss
@@ -17,24 +18,19 @@ if TYPE_CHECKING:
 SHUFFLED_DELTA = 1e-6
 
 
+Promise = dict[str, float]
+"""An epsilon and a delta, by their names."""
+
+
 @dataclass(frozen=True, slots=True)
-class Amplification:
+class Amplification(PlainValues):
     """A promise before and after."""
 
     how: str
     assumes: str
-    before: tuple[float, float]
-    after: tuple[float, float]
+    before: Promise
+    after: Promise
     neighbours: str
-
-    def as_dict(self) -> dict[str, Any]:
-        return {
-            "how": self.how,
-            "assumes": self.assumes,
-            "neighbours": self.neighbours,
-            "before": dict(zip(("epsilon", "delta"), self.before, strict=True)),
-            "after": dict(zip(("epsilon", "delta"), self.after, strict=True)),
-        }
 
 
 def amplify(
@@ -66,7 +62,7 @@ def amplify(
         found = _amplify_by_shuffling(epsilon, delta, reports, choices)
     else:
         found = _amplify_by_sampling(epsilon, delta or 0.0, rate, sample, population)
-    console.warn_of_delta(found.after[1], people=reports or population)
+    console.warn_of_delta(found.after["delta"], people=reports or population)
     outputs.show(found.as_dict, lambda: _show(found), _summary(found))
 
 
@@ -75,19 +71,25 @@ def _show(found: Amplification) -> None:
         f"{found.how} ({found.neighbours})",
         console.columns("", "epsilon", "delta:g"),
         [
-            [say("cli.column.before"), format_at_most(found.before[0]), found.before[1]],
-            [say("cli.column.after"), format_at_most(found.after[0]), found.after[1]],
+            [
+                say("cli.column.before"),
+                format_at_most(found.before["epsilon"]),
+                found.before["delta"],
+            ],
+            [say("cli.column.after"), format_at_most(found.after["epsilon"]), found.after["delta"]],
         ],
     )
     console.show(say("cli.epsilon.holds_if", assumes=found.assumes))
 
 
 def _summary(found: Amplification) -> str:
-    failing = Message("cli.epsilon.failing", delta=found.after[1]) if found.after[1] else ""
+    failing = (
+        Message("cli.epsilon.failing", delta=found.after["delta"]) if found.after["delta"] else ""
+    )
     return say(
         "cli.epsilon.epsilon",
         how=found.how,
-        format_at_most=format_at_most(found.after[0]),
+        format_at_most=format_at_most(found.after["epsilon"]),
         failing=failing,
     )
 
@@ -129,8 +131,8 @@ def _amplify_by_sampling(
     return Amplification(
         how,
         Message("cli.epsilon.fresh_sample"),
-        _numbers(loss),
-        _numbers(after),
+        _promise(loss),
+        _promise(after),
         relation,
     )
 
@@ -146,8 +148,8 @@ def _amplify_by_shuffling(
     return Amplification(
         Message("cli.epsilon.shuffled", reports=reports),
         Message("cli.epsilon.shuffled_first"),
-        (loss.pure, 0.0),
-        (loss.epsilon(failure), failure),
+        {"epsilon": loss.pure, "delta": 0.0},
+        {"epsilon": loss.epsilon(failure), "delta": failure},
         Message("cli.epsilon.change_report"),
     )
 
@@ -161,11 +163,11 @@ def _loss(epsilon: float, delta: float) -> Loss:
     return ApproximateLoss(size, float(failure)) if failure else PureLoss(size)
 
 
-def _numbers(loss: Loss) -> tuple[float, float]:
+def _promise(loss: Loss) -> Promise:
     """The epsilon and the delta of a promise."""
     from celosia.accounting import ApproximateLoss
     from celosia.accounting.amounts import round_up
 
     if isinstance(loss, ApproximateLoss):
-        return round_up(loss.value), loss.failure
-    return loss.pure, 0.0
+        return {"epsilon": round_up(loss.value), "delta": loss.failure}
+    return {"epsilon": loss.pure, "delta": 0.0}

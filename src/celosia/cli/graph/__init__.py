@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import typer
 
+from celosia.cli.frame import add_commands
 from celosia.cli.graph import (
     assess,
     attack,
@@ -31,13 +32,16 @@ app = typer.Typer(
     `celosia graph release edges friends.edges --epsilon 0.5`
     """,
 )
-app.command("publish")(publish.publish)
-app.command("assess")(assess.assess)
-app.command("attack")(attack.attack)
-app.command("draw")(draw.draw)
-app.command("info")(info.info)
-app.command("methods")(info.methods)
-app.command("release")(release.release)
-app.command("sample")(sample.sample)
+add_commands(
+    app,
+    publish.publish,
+    assess.assess,
+    attack.attack,
+    draw.draw,
+    info.info,
+    info.methods,
+    release.release,
+    sample.sample,
+)
 
 __all__ = ["app"]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from celosia.cli import console
+from celosia.cli import console, options
 from celosia.cli.frame import ReportOutputs
 from celosia.cli.graph import messages
 from celosia.cli.graph.input_options import GraphFile, KeyFile, Methods, Rules, methods_from_options
@@ -29,11 +29,7 @@ def attack(
     rules: Rules,
     original: GraphFile,
     outputs: ReportOutputs,
-    release: Annotated[
-        Path | None,
-        "argument",
-        "The published file. Default: the original with numbers in place of names.",
-    ] = None,
+    release: options.PublishedFile = None,
     attacks: Annotated[
         list[str] | None,
         "--attack NAME[:KEY=VALUE,...]",

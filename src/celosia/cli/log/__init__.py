@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from celosia.cli.frame import with_options
+from celosia.cli.frame import add_commands
 from celosia.cli.log import attack, info, publish, release, verify
 
 app = typer.Typer(
@@ -26,14 +26,17 @@ app = typer.Typer(
     `celosia log publish baskets.txt --sets --km 5 2 --hierarchy items.csv -o safe.txt`
     """,
 )
-app.command("init")(with_options(info.init))
-app.command("info")(with_options(info.info))
-app.command("publish")(with_options(publish.publish))
-app.command("methods")(with_options(info.methods))
-app.command("release")(with_options(release.release))
-app.command("plan")(with_options(release.plan))
-app.command("attack")(with_options(attack.attack))
-app.command("assess")(with_options(attack.assess))
-app.command("verify")(with_options(verify.verify))
+add_commands(
+    app,
+    info.init,
+    info.info,
+    publish.publish,
+    info.methods,
+    release.release,
+    release.plan,
+    attack.attack,
+    attack.assess,
+    verify.verify,
+)
 
 __all__ = ["app"]

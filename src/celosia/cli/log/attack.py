@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 from celosia.cli import console
 from celosia.cli.frame import ReportOutputs
@@ -12,11 +13,15 @@ from celosia.core.errors import InputError
 from celosia.core.messages import say
 
 if TYPE_CHECKING:
+    from celosia.core.methods import Method
     from celosia.core.progress import Progress
     from celosia.core.randomness import Source
     from celosia.logs import Log
     from celosia.logs.account import LogAccount
     from celosia.logs.attacks import AttackedSets, LogAttack
+
+
+Attacking = TypeVar("Attacking", bound="Method")
 
 
 def attack(
@@ -83,32 +88,30 @@ def attack(
 def _attack_log(
     log: Log, published: Log | None, attacks: list[str] | None, rng: Source, progress: Progress
 ) -> list[LogAttack]:
-    from celosia.core.progress import Step
     from celosia.logs.attacks.method import DEFAULT, AttackedLog, attack_from_text
 
     wanted = [attack_from_text(each) for each in attacks] if attacks else list(DEFAULT)
     subject = AttackedLog(original=log, release=published)
-    found: list[LogAttack] = []
-    for each in wanted:
-        progress(Step(each.method_name, len(found), len(wanted)))
-        found.append(each.run(subject, rng=rng))
-    return found
+    return [each.run(subject, rng=rng) for each in _reported(wanted, progress)]
 
 
 def _attack_sets(
     subject: AttackedSets, attacks: list[str] | None, rng: Source, progress: Progress
 ) -> list[LogAttack]:
-    from celosia.core.progress import Step
     from celosia.logs.attacks.method import SET_DEFAULT, Association, set_attack_from_text
 
     wanted = [set_attack_from_text(each) for each in attacks or ()]
     if not wanted:
         wanted = [*SET_DEFAULT, *([Association()] if subject.context.sensitive else [])]
-    found: list[LogAttack] = []
-    for each in wanted:
-        progress(Step(each.method_name, len(found), len(wanted)))
-        found.append(each.run_on_sets(subject, rng=rng))
-    return found
+    return [each.run_on_sets(subject, rng=rng) for each in _reported(wanted, progress)]
+
+
+def _reported(wanted: Sequence[Attacking], progress: Progress) -> Iterator[Attacking]:
+    from celosia.core.progress import Step
+
+    for done, each in enumerate(wanted):
+        progress(Step(each.method_name, done, len(wanted)))
+        yield each
 
 
 def _sets_subject(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import typer
 
+from celosia.cli.frame import add_commands
 from celosia.cli.rdf import check, load, store
 
 app = typer.Typer(
@@ -23,9 +24,6 @@ app = typer.Typer(
     `celosia rdf export people.graph -o people.nt`
     """,
 )
-app.command("load")(load.load)
-app.command("info")(store.info)
-app.command("check")(check.check)
-app.command("export")(store.export)
+add_commands(app, load.load, store.info, check.check, store.export)
 
 __all__ = ["app"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from celosia.cli.frame import with_options
+from celosia.cli.frame import add_commands
 from celosia.cli.text import check, index, publish
 
 app = typer.Typer(
@@ -26,19 +26,19 @@ app = typer.Typer(
     `celosia text index safe --k 5 -o index.parquet`
     """,
 )
-for name, command in (
-    ("init", publish.init),
-    ("find", publish.find),
-    ("review", publish.review),
-    ("publish", publish.publish),
-    ("verify", check.verify),
-    ("attack", check.attack),
-    ("assess", check.assess),
-    ("index", index.index),
-    ("release", index.release),
-    ("methods", index.methods),
-    ("forget-key", index.forget_key),
-):
-    app.command(name)(with_options(command))
+add_commands(
+    app,
+    publish.init,
+    publish.find,
+    publish.review,
+    publish.publish,
+    check.verify,
+    check.attack,
+    check.assess,
+    index.index,
+    index.release,
+    index.methods,
+    index.forget_key,
+)
 
 __all__ = ["app"]

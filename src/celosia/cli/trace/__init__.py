@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from celosia.cli.frame import with_options
+from celosia.cli.frame import add_commands
 from celosia.cli.trace import assess, attack, cells, draft, info, publish, release, trips, verify
 
 app = typer.Typer(
@@ -24,15 +24,18 @@ app = typer.Typer(
     `celosia trace release grid pings.csv --declare trace.toml --epsilon 1`
     """,
 )
-app.command("init")(with_options(draft.init))
-app.command("info")(with_options(info.info))
-app.command("methods")(with_options(info.methods))
-app.command("publish")(with_options(publish.publish))
-app.command("release")(with_options(release.release))
-app.command("cells")(with_options(cells.cells))
-app.command("trips")(with_options(trips.trips))
-app.command("attack")(with_options(attack.attack))
-app.command("assess")(with_options(assess.assess))
-app.command("verify")(with_options(verify.verify))
+add_commands(
+    app,
+    draft.init,
+    info.info,
+    info.methods,
+    publish.publish,
+    release.release,
+    cells.cells,
+    trips.trips,
+    attack.attack,
+    assess.assess,
+    verify.verify,
+)
 
 __all__ = ["app"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from celosia.cli import console
+from celosia.cli import console, options
 from celosia.cli.frame import ReportOutputs
 from celosia.cli.trace.input_options import (
     KeyFile,
@@ -27,11 +27,7 @@ def attack(
     points: TraceFile,
     declared: TraceInput,
     outputs: ReportOutputs,
-    release: Annotated[
-        Path | None,
-        "argument",
-        "The published file. Default: the original with numbers in place of names.",
-    ] = None,
+    release: options.PublishedFile = None,
     attacks: Annotated[
         list[str] | None,
         "--attack NAME[:KEY=VALUE,...]",

@@ -10,7 +10,7 @@ from celosia.collect.numbers.dbitflip import DBitFlip
 from celosia.collect.oracles.pure import PureProtocol
 from celosia.collect.protocol import Protocol
 from celosia.core.messages import say
-from celosia.core.methods import PlainValues
+from celosia.core.methods import PlainValues, derived
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,11 +22,11 @@ class Influence(PlainValues):
     uses all of that weight. The smaller epsilon, the more one liar can do.
     """
 
-    derived = ("most",)
     up: float
     down: float
 
     @property
+    @derived
     def most(self) -> float:
         """By which a report that is replaced by the worst one can change an estimate."""
         return self.up + self.down

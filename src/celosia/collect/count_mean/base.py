@@ -54,6 +54,11 @@ class SketchProtocol(Protocol):
         """
         return (1 - 1 / self.width) / (self.hashes * self.width)
 
+    def debiased(self, inner: Any, colliding: Any) -> Any:
+        """A variance of counts before they are debiased, with the pairs that share a row, after."""
+        width = self.width
+        return (width / (width - 1)) ** 2 * (inner + self.collision_weight * colliding)
+
     def squares_from(self, cells: float, users: int) -> float:
         """The sum of the squared counts of all values, from that of the squared true cells.
 

@@ -89,9 +89,7 @@ class CountMean(SketchProtocol):
         """As in the base: coins, then the columns of other values."""
         width = self.width
         inner = users * self.noise + (1 / width) * (1 - 1 / width) * (users - count)
-        if collisions:  # the pairs of reports that share a row
-            inner = inner + self.collision_weight * (squares - (users - count))
-        return (width / (width - 1)) ** 2 * inner
+        return self.debiased(inner, squares - (users - count) if collisions else 0)
 
 
 class CountMeanClient(Client):

@@ -102,9 +102,7 @@ class HadamardCountMean(SketchProtocol):
         """As in the base; never below the number of users: one sign of many is told."""
         width, scale = self.width, self.debias**2
         inner = count * (scale - 1) + (users - count) * (scale - 1 / width**2)
-        if collisions:  # the pairs of reports that share a row
-            inner = inner + self.collision_weight * (squares - (users - count))
-        return (width / (width - 1)) ** 2 * inner
+        return self.debiased(inner, squares - (users - count) if collisions else 0)
 
 
 class HadamardCountMeanClient(Client):

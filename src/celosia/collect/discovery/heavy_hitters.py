@@ -397,12 +397,8 @@ class TreeServer(Server):
         chosen = likely * (1 - likely / max(1, last.users)) * (1 - share)
         return last.counts / share, np.sqrt(last.errors**2 + chosen) / share
 
-    def _find(
-        self, candidates: tuple[Hashable, ...] | None, significance: float, progress: Progress
-    ) -> Estimates:
-        if candidates is None:
-            return self.heavy_hitters(significance=significance, progress=progress)
-        return super()._find(candidates, significance, progress)
+    def _find_all(self, significance: float, progress: Progress) -> Estimates:
+        return self.heavy_hitters(significance=significance, progress=progress)
 
     def heavy_hitters(
         self, *, significance: float = 0.05, progress: Progress = silent

@@ -243,12 +243,8 @@ class FragmentPuzzleServer(Server):
         words, _ = self.sketches()
         return words.estimated_digests(spelling.digests(spelling.pieces(list(candidates))))
 
-    def _find(
-        self, candidates: tuple[Hashable, ...] | None, significance: float, progress: Progress
-    ) -> Estimates:
-        if candidates is None:
-            return self.dictionary(significance=significance, progress=progress)
-        return super()._find(candidates, significance, progress)
+    def _find_all(self, significance: float, progress: Progress) -> Estimates:
+        return self.dictionary(significance=significance, progress=progress)
 
     def dictionary(
         self,

@@ -39,25 +39,19 @@ def document(found: Simulation) -> report.Document:
             numeric=range(1, 6),
         ),
         report.Heading(say("collect.simulation_report.errors")),
-        report.Table(
-            ["", say("collect.simulation_report.value")],
-            metric_rows(found),
-            say("collect.simulation_report.errors_caption"),
-            numeric=(1,),
-        ),
+        _figures(metric_rows(found), say("collect.simulation_report.errors_caption")),
         report.Paragraph(say("collect.simulation_report.careful")),
         report.Heading(say("collect.simulation_report.time_and_size")),
-        report.Table(
-            ["", say("collect.simulation_report.value")],
-            timing_rows(found),
-            say("collect.simulation_report.time_caption"),
-            numeric=(1,),
-        ),
+        _figures(timing_rows(found), say("collect.simulation_report.time_caption")),
         report.Heading(say("collect.simulation_report.made")),
         report.Facts(_provenance(found)),
     ]
     title = say("collect.simulation_report.title", protocol=found.name)
     return report.Document(title, sentence(str(found)), tuple(blocks))
+
+
+def _figures(rows: list[list[str]], caption: str) -> report.Table:
+    return report.Table(["", say("collect.simulation_report.value")], rows, caption, numeric=(1,))
 
 
 def element_rows(found: Simulation) -> list[list[str]]:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
 
-from celosia.core.methods import PlainValues
+from celosia.core.methods import PlainValues, derived
 from celosia.datasets.watdiv.schema import PREFIXES
 from celosia.datasets.watdiv.sizes import sizes_of, users_for
 
@@ -28,7 +28,6 @@ _ENTITY = re.compile(r"wsdbm:([A-Z][A-Za-z]*?)([0-9]+)")
 class Query(PlainValues):
     """A count over a pattern of facts."""
 
-    derived = ("sparql", "open")
     name: str
     shape: Shape
     counted: str
@@ -43,11 +42,13 @@ class Query(PlainValues):
         return f"{self.name}, {self.shape}: {{ {self.pattern} }}"
 
     @property
+    @derived
     def sparql(self) -> str:
         """The query with its published constants."""
         return self._written(self.pattern)
 
     @property
+    @derived
     def open(self) -> str | None:
         """The query without the constant; None if the template has no placeholder."""
         if self.constant is None:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import ceil, comb, log2
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
 from celosia.core.messages import Message, say, say_of, sentence
-from celosia.core.methods import PlainValues, parameter
+from celosia.core.methods import PlainValues, derived, parameter
 from celosia.core.numbers import whole
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
@@ -72,9 +71,6 @@ class Recovery:
 class ActiveAttack(PlainValues):
     """Planted accounts over several runs."""
 
-    name: ClassVar[str] = "active"
-    derived = ("name", "rate", "share_exposed")
-
     accounts: int
     targets: int
     """In each run."""
@@ -88,11 +84,19 @@ class ActiveAttack(PlainValues):
     release: str
 
     @property
+    @derived
+    def name(self) -> str:
+        """What it is called."""
+        return "active"
+
+    @property
+    @derived
     def rate(self) -> float:
         """The share of runs in which the accounts were found."""
         return self.recovered / self.runs
 
     @property
+    @derived
     def share_exposed(self) -> float:
         """The share of the targets found for certain."""
         return self.exposed / (self.runs * self.targets)

@@ -14,7 +14,7 @@ from celosia.accounting.losses import PureLoss
 from celosia.core.messages import Message
 from celosia.core.randomness import Seeded, Source
 from celosia.graphs.graph import Graph
-from celosia.graphs.private.mechanism import GraphMechanism, check_graph
+from celosia.graphs.private.mechanism import GraphMechanism, LaplaceStatistic, check_graph
 from celosia.mechanisms.mechanism import Measurement
 from celosia.mechanisms.noise import DiscreteLaplace
 from celosia.mechanisms.parameters import check_confidence, check_whole
@@ -152,7 +152,7 @@ def eigenvalues(graph: Graph, damping: float, count: int) -> NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)
-class CommunityStrength(GraphMechanism[int]):
+class CommunityStrength(LaplaceStatistic[int]):
     """The vector modularity: the modularity of the best partition, relaxed, times 2 m.
 
     Each vertex i has a unit vector x_i. With s the sum of d_i x_i, the value of the vectors is the
@@ -193,19 +193,6 @@ class CommunityStrength(GraphMechanism[int]):
     def shift(self) -> int:
         """By how much an edge moves the computed value."""
         return 8 + 1 + self.slack
-
-    @property
-    def sensitivity(self) -> float:
-        """Nine, and the slack."""
-        return float(self.shift)
-
-    @cached_property
-    def law(self) -> DiscreteLaplace:
-        """The noise."""
-        return DiscreteLaplace(self.shift / self.price)
-
-    def privacy_loss(self) -> PureLoss:
-        return PureLoss(self.price)
 
     def measure(self, x: Graph, *, rng: Source) -> Measurement[int]:
         """The value with noise; it may be below 0."""

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.accounting.losses import PureLoss
 from celosia.core.messages import Message
 from celosia.core.randomness import Source
 from celosia.graphs.graph import Graph
-from celosia.graphs.private.mechanism import GraphMechanism, check_cap, check_graph
+from celosia.graphs.private.mechanism import LaplaceStatistic, check_cap, check_graph
 from celosia.mechanisms.mechanism import Measurement
-from celosia.mechanisms.noise import DiscreteLaplace
 from celosia.mechanisms.parameters import check_confidence
 from celosia.mechanisms.values import counts_from_zero
 
@@ -23,7 +20,7 @@ MOST = 2**10
 
 
 @dataclass(frozen=True, kw_only=True)
-class JointDegrees(GraphMechanism[dict[str, int]]):
+class JointDegrees(LaplaceStatistic[dict[str, int]]):
     """The number of edges between vertices of degree a and b, for 1 <= a <= b <= cap.
 
     Every degree from `cap` on counts as cap, so all edges are counted. A new edge moves the degree
@@ -58,23 +55,10 @@ class JointDegrees(GraphMechanism[dict[str, int]]):
         return 4 * self.cap - 3
 
     @property
-    def sensitivity(self) -> float:
-        """4 cap - 3."""
-        return float(self.shift)
-
-    @cached_property
-    def law(self) -> DiscreteLaplace:
-        """The noise of each count."""
-        return DiscreteLaplace(self.shift / self.price)
-
-    @property
     def cells(self) -> list[tuple[int, int]]:
         """The pairs of degrees that are counted."""
         span = range(1, self.cap + 1)
         return [(low, high) for low in span for high in span if low <= high]
-
-    def privacy_loss(self) -> PureLoss:
-        return PureLoss(self.price)
 
     def measure(self, x: Graph, *, rng: Source) -> Measurement[dict[str, int]]:
         """The counts, which may be below 0, by the two degrees."""

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, field
-from fractions import Fraction
+from functools import cached_property
 from typing import Literal
 
+from celosia.accounting.losses import PureLoss
 from celosia.core.errors import InputError
 from celosia.core.neighbours import Neighbours, Relation
 from celosia.core.numbers import whole
 from celosia.graphs.graph import Graph
-from celosia.mechanisms.mechanism import Mechanism, Output
+from celosia.mechanisms.mechanism import ExactEpsilon, Mechanism, Output
+from celosia.mechanisms.noise.laws import DiscreteLaplace
 from celosia.mechanisms.parameters import check_epsilon
 
 Level = Literal["edge", "vertex"]
@@ -26,7 +28,7 @@ LARGEST_CAP = 2**20
 
 
 @dataclass(frozen=True, kw_only=True)
-class GraphMechanism(Mechanism[Graph, Output]):
+class GraphMechanism(ExactEpsilon, Mechanism[Graph, Output]):
     """A statistic of a graph that hides one edge; the vertices and their number are public.
 
     A budget that pays for it must be one for the same neighbours:
@@ -41,14 +43,31 @@ class GraphMechanism(Mechanism[Graph, Output]):
         check_epsilon(self.epsilon)
 
     @property
-    def price(self) -> Fraction:
-        """Epsilon as the exact number that it is written as."""
-        return check_epsilon(self.epsilon)
-
-    @property
     @abstractmethod
     def question(self) -> str:
         """What is asked, in a few words."""
+
+
+class LaplaceStatistic(GraphMechanism[Output]):
+    """A statistic of whole numbers with Laplace noise, whatever else is done to it."""
+
+    @property
+    @abstractmethod
+    def shift(self) -> int:
+        """By how much an edge moves the statistic, in sum."""
+
+    @property
+    def sensitivity(self) -> float:
+        """The same."""
+        return float(self.shift)
+
+    @cached_property
+    def law(self) -> DiscreteLaplace:
+        """The noise of each number."""
+        return DiscreteLaplace(self.shift / self.price)
+
+    def privacy_loss(self) -> PureLoss:
+        return PureLoss(self.price)
 
 
 def check_graph(graph: object) -> Graph:

@@ -12,7 +12,7 @@ from celosia.core.errors import InputError
 from celosia.core.messages import Message, did_you_mean
 from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Source, System
-from celosia.core.release import Guarantee, Provenance
+from celosia.core.release import Guarantee
 from celosia.graphs.graph import Graph
 from celosia.graphs.private.bounded_counts import BoundedStarCount, BoundedTriangleCount
 from celosia.graphs.private.counts import (
@@ -37,7 +37,7 @@ from celosia.mechanisms.noisy_answer import (
     AnswerOptions,
     NoisyAnswer,
     ReleaseOptions,
-    release_with_guarantee,
+    release_promised,
 )
 from celosia.mechanisms.values import format_rounded_up
 
@@ -85,16 +85,9 @@ def release(
     counted: Graph | Sensitive = check_graph(graph)
     if isinstance(mechanism, SubgraphCount):  # takes long in large graphs
         counted = mechanism.sensitive(graph, progress=progress)
-    source = options.rng
-    return release_with_guarantee(
-        mechanism,
-        counted,
-        options,
-        guarantee=graph_promise(mechanism, simulation=source.simulation),
-        provenance=Provenance.now(
-            "celosia.graphs.private.release", {"method": str(mechanism)}, seed=source.seed
-        ),
-    )
+    promise = graph_promise(mechanism, simulation=options.rng.simulation)
+    name = "celosia.graphs.private.release"
+    return release_promised(mechanism, counted, options, promise, name)
 
 
 def graph_promise(mechanism: GraphMechanism[Any], *, simulation: bool = False) -> Guarantee:

@@ -94,20 +94,12 @@ def _averages(graph: UncertainGraph) -> Iterator[Row]:
         worlds=WORLDS,
         rng=Seeded(11),
     )
-    yield compare_printed(
-        run,
-        Message("lab.graphs.greatest_degree_worlds_drawn", worlds=WORLDS),
-        "2.47816",
-        drawn["greatest"].mean,
-        error=drawn["greatest"].error,
-    )
-    yield compare_printed(
-        run,
-        Message("lab.graphs.edges_worlds_drawn", worlds=WORLDS),
-        "3.3",
-        drawn["edges"].mean,
-        error=drawn["edges"].error,
-    )
+    for name, key, text in (
+        ("greatest", "lab.graphs.greatest_degree_worlds_drawn", "2.47816"),
+        ("edges", "lab.graphs.edges_worlds_drawn", "3.3"),
+    ):
+        cell, mean = Message(key, worlds=WORLDS), drawn[name]
+        yield compare_printed(run, cell, text, mean.mean, error=mean.error)
 
 
 def _greatest(graph: UncertainGraph) -> float:

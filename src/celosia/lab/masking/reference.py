@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from celosia.core.errors import InputError
 from celosia.core.messages import Message
-from celosia.core.methods import PlainValues
+from celosia.core.methods import PlainValues, derived
 from celosia.core.progress import Progress, Step
 from celosia.lab.findings import Row, compare
 from celosia.lab.tolerance import Tolerance, at_most
@@ -75,12 +75,12 @@ def _table(folder: Path, name: str, shape: tuple[int, int]) -> NDArray[np.float6
 class Losses(PlainValues):
     """The information loss of MDAV and of its refinement for one k, in percent."""
 
-    derived = ("gain",)
     k: int
     mdav: float
     refined: float
 
     @property
+    @derived
     def gain(self) -> float:
         """The percentage of the squared error of MDAV that the refinement saves."""
         return 100.0 * (1.0 - self.refined / self.mdav) if self.mdav > 0 else 0.0

@@ -15,7 +15,7 @@ from celosia.logs.attacks.publication import (
     publication_of,
 )
 from celosia.logs.attacks.result import LogAttack
-from celosia.logs.attacks.unicity import Choice, draw_known, known_items, singled_out
+from celosia.logs.attacks.unicity import KnownItems, draw_known, known_items, singled_out
 from celosia.logs.sets.disassociation import DisassociatedSets
 from celosia.logs.sets.item_tree import ItemTree
 from celosia.logs.sets.transactions import Transactions
@@ -26,7 +26,7 @@ def known_items_of(
     release: GeneralisedSets | ChunkedSets,
     *,
     items: int = 2,
-    choice: Choice = "random",
+    choice: KnownItems = "random",
     targets: int = 500,
     rng: Source,
 ) -> LogAttack:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from celosia.assess.intervals import wilson
 from celosia.core.messages import Message, say, sentence
-from celosia.core.methods import PlainValues
+from celosia.core.methods import PlainValues, derived
 from celosia.core.report import Block, Facts, Heading, Paragraph
 
 
@@ -15,7 +15,6 @@ from celosia.core.report import Block, Facts, Heading, Paragraph
 class LogAttack(PlainValues):
     """How many of the targets an attacker finds."""
 
-    derived = ("share_exposed", "interval")
     name: str
     assumption: str
     """What the attacker must know."""
@@ -33,11 +32,13 @@ class LogAttack(PlainValues):
     facts: Mapping[str, int | float] = field(default_factory=dict)
 
     @property
+    @derived
     def share_exposed(self) -> float:
         """The share of the targets for whom the attack succeeds."""
         return self.exposed / self.targets if self.targets else 0.0
 
     @property
+    @derived
     def interval(self) -> tuple[float, float]:
         """A 95 % interval of the share (Wilson 1927): targets are a sample of what is known.
 

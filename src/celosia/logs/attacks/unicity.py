@@ -15,9 +15,9 @@ from celosia.logs.attacks import _kernels
 from celosia.logs.attacks.result import LogAttack
 from celosia.logs.sets.transactions import Transactions
 
-Choice = Literal["random", "rare"]
+KnownItems = Literal["random", "rare"]
 
-_WORDS: dict[Choice, tuple[str, str]] = {
+_WORDS: dict[KnownItems, tuple[str, str]] = {
     "random": ("logs.attack.known_random", "logs.attack.knows_random"),
     "rare": ("logs.attack.known_rare", "logs.attack.knows_rare"),
 }
@@ -58,7 +58,7 @@ def known_items(
     release: Postings | None = None,
     *,
     items: int = 2,
-    choice: Choice = "random",
+    choice: KnownItems = "random",
     rng: Source,
 ) -> LogAttack:
     """How many persons are alone with `items` of their items.
@@ -87,7 +87,7 @@ def singled_out(
     is_one: NDArray[np.bool_],
     *,
     items: int,
-    choice: Choice,
+    choice: KnownItems,
     left_out: int,
 ) -> LogAttack:
     """The attack of known items, by the candidates that each target has."""
@@ -116,7 +116,7 @@ def postings_of(original: Transactions) -> Postings:
 
 
 def draw_known(
-    original: Transactions, items: int, choice: Choice, rng: Source
+    original: Transactions, items: int, choice: KnownItems, rng: Source
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The persons with enough items, and the items that are known of each."""
     lengths = np.diff(original.offsets)

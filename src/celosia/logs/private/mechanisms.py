@@ -29,14 +29,13 @@ from celosia.logs.private.thresholds import (
     release_chances,
     weights,
 )
-from celosia.mechanisms.mechanism import Measurement, Mechanism
+from celosia.mechanisms.mechanism import ExactEpsilon, Measurement, Mechanism
 from celosia.mechanisms.noise import DiscreteGaussian, DiscreteLaplace
 from celosia.mechanisms.parameters import (
     DELTA,
     EPSILON,
     check_confidence,
     check_delta,
-    check_epsilon,
     field_of,
     whole_number,
 )
@@ -52,7 +51,7 @@ FEW = 5
 
 
 @dataclass(frozen=True, kw_only=True)
-class KeyMechanism(Mechanism[KeyData, Released]):
+class KeyMechanism(ExactEpsilon, Mechanism[KeyData, Released]):
     """Which keys may be named, where the keys themselves are private.
 
     Each person keeps at most `per_person` distinct keys, chosen uniformly at random; repeated
@@ -66,11 +65,6 @@ class KeyMechanism(Mechanism[KeyData, Released]):
 
     has_counts: ClassVar[bool] = True
     """Whether numbers are released with the names."""
-
-    @property
-    def price(self) -> Fraction:
-        """Epsilon as the exact number that it is written as."""
-        return check_epsilon(self.epsilon)
 
     @property
     def question(self) -> str:

@@ -26,7 +26,7 @@ from celosia.logs.sets.transactions import Transactions
 from celosia.mechanisms.guarantees import guarantee_of
 from celosia.mechanisms.noisy_answer import NoisyAnswer, ReleaseOptions, release_with_guarantee
 
-Choice = Literal["auto", "laplace", "optimal", "gaussian", "sips"]
+MethodName = Literal["auto", "laplace", "optimal", "gaussian", "sips"]
 
 METHODS: dict[str, type[KeyMechanism]] = {
     "laplace": LaplaceKeys,
@@ -46,7 +46,7 @@ _TOP = Parameter(name="top", kind="whole", least=1)
 
 
 def mechanism_for(
-    epsilon: float, delta: float, per_person: int, method: Choice = "auto"
+    epsilon: float, delta: float, per_person: int, method: MethodName = "auto"
 ) -> KeyMechanism:
     """The mechanism of a name; `auto` takes the one that names most, by what is public.
 
@@ -69,7 +69,7 @@ def keys(
     delta: float,
     per_person: int = 1,
     of: Of = "queries",
-    method: Choice = "auto",
+    method: MethodName = "auto",
     top: int | None = None,
     confidence: float = 0.95,
     budget: Budget | None = None,

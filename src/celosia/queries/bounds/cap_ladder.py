@@ -7,11 +7,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
+from celosia.core.messages import Message
 from celosia.mechanisms.mechanism import Input, Mechanism, Output
 from celosia.mechanisms.noise import DiscreteLaplace
-from celosia.mechanisms.parameters import check_epsilon
-from celosia.queries.bounds.caps import check_share, ladder
+from celosia.mechanisms.parameters import check_epsilon, check_whole
+from celosia.queries.bounds.caps import check_add_remove, check_share, ladder
 
+FINEST = 2**10
+"""Parts of the unit of the totals, at the most."""
 COARSEST = 6
 """Bits of a total under a cap that are kept below the cap itself."""
 
@@ -22,6 +25,14 @@ class CapLadder(Mechanism[Input, Output]):
 
     epsilon: float
     most: int
+    failure: float
+    """The chance that the cap is worse than it needs to be."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_epsilon(self.epsilon)
+        check_share(self.failure, name="failure")
+        check_add_remove(self.neighbours)
 
     @property
     def parts_per_unit(self) -> int:
@@ -63,6 +74,10 @@ class CapChoice(CapLadder[Input, Output]):
 
     share: float
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_share(self.share, name="share")
+
     @cached_property
     def epsilon_shares(self) -> tuple[Fraction, Fraction]:
         """The epsilon of the choice, and that of the answer."""
@@ -70,6 +85,22 @@ class CapChoice(CapLadder[Input, Output]):
         whole = check_epsilon(self.epsilon)
         first = whole * check_share(self.share, name="share")
         return first, whole - first
+
+
+@dataclass(frozen=True, kw_only=True)
+class GrainedLadder(CapLadder[Input, Output]):
+    """Totals that may be told in parts of their unit, and rounded."""
+
+    grain: int = 1
+    """Into how many parts the unit of the totals is divided; above 1 they carry a rounding."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_whole(self.grain, name=Message("queries.bounds.grain"), most=FINEST)
+
+    @property
+    def parts_per_unit(self) -> int:
+        return self.grain
 
 
 def rounding(cap: int, grain: int) -> int:

@@ -16,12 +16,11 @@ from celosia.core.messages import Message
 from celosia.core.randomness import Source
 from celosia.mechanisms.mechanism import Measurement
 from celosia.mechanisms.noise import DiscreteLaplace
-from celosia.mechanisms.parameters import check_confidence, check_epsilon, check_whole
+from celosia.mechanisms.parameters import check_confidence, check_whole
 from celosia.mechanisms.values import from_zero
 from celosia.queries.bounds.cap_ladder import CapChoice
 from celosia.queries.bounds.caps import (
     capped_totals,
-    check_add_remove,
     check_share,
     ladder,
     people_by_level,
@@ -138,11 +137,7 @@ class PrivateCap(CapChoice[ContributionSummary, Any]):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_epsilon(self.epsilon)
-        check_share(self.share, name="share")
-        check_share(self.failure, name="failure")
         check_whole(self.groups, name=Message("queries.bounds.number_of_groups"), most=MOST_GROUPS)
-        check_add_remove(self.neighbours)
         _ = self.level_noise, self.laws  # a scale out of reach is refused here
 
     @cached_property

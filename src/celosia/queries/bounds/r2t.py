@@ -13,14 +13,12 @@ from celosia.mechanisms.mechanism import Measurement
 from celosia.mechanisms.noise import DiscreteLaplace
 from celosia.mechanisms.parameters import check_confidence, check_epsilon, check_whole
 from celosia.mechanisms.values import from_zero
-from celosia.queries.bounds.cap_ladder import CapLadder, in_units, rounding
-from celosia.queries.bounds.caps import check_add_remove, check_share, read_totals, split_failure
-
-FINEST = 2**10
+from celosia.queries.bounds.cap_ladder import GrainedLadder, in_units, rounding
+from celosia.queries.bounds.caps import check_share, read_totals, split_failure
 
 
 @dataclass(frozen=True, kw_only=True)
-class R2T(CapLadder[Any, float]):
+class R2T(GrainedLadder[Any, float]):
     """A total whose cap is found by R2T: each candidate is charged for its noise, the best wins.
 
     For the n caps 1, 2, 4, ..., `most` it draws candidate = total + discrete Laplace noise of scale
@@ -52,20 +50,10 @@ class R2T(CapLadder[Any, float]):
     """
 
     failure: float = 0.05
-    grain: int = 1
-    """Into how many parts the unit of the totals is divided; above 1 they carry a rounding."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_epsilon(self.epsilon)
-        check_share(self.failure, name="failure")
-        check_whole(self.grain, name=Message("queries.bounds.grain"), most=FINEST)
-        check_add_remove(self.neighbours)
         _ = self.laws  # a scale out of reach is refused here
-
-    @property
-    def parts_per_unit(self) -> int:
-        return self.grain
 
     @cached_property
     def laws(self) -> tuple[DiscreteLaplace, ...]:

@@ -15,12 +15,11 @@ from celosia.core.messages import Message
 from celosia.core.randomness import Source
 from celosia.mechanisms.mechanism import Measurement
 from celosia.mechanisms.noise import DiscreteLaplace
-from celosia.mechanisms.parameters import check_confidence, check_epsilon, check_whole
+from celosia.mechanisms.parameters import check_confidence, check_whole
 from celosia.mechanisms.selection.permute_and_flip import PermuteAndFlip
 from celosia.mechanisms.values import from_zero
-from celosia.queries.bounds.cap_ladder import CapChoice, in_units, rounding
-from celosia.queries.bounds.caps import check_add_remove, check_share, read_totals
-from celosia.queries.bounds.r2t import FINEST
+from celosia.queries.bounds.cap_ladder import CapChoice, GrainedLadder, in_units, rounding
+from celosia.queries.bounds.caps import read_totals
 
 STEPS = 2**10
 """Steps that one person may move a score by: scores are rounded down to whole steps."""
@@ -29,7 +28,7 @@ FARTHEST = 2**40
 
 
 @dataclass(frozen=True, kw_only=True)
-class R2TCap(CapChoice[Any, float]):
+class R2TCap(GrainedLadder[Any, float], CapChoice[Any, float]):
     """A total under a cap that R2T chooses for a share of epsilon; the rest buys fresh noise.
 
     Where `R2T` pays for a noisy total under each of the n caps, this pays for the name of the
@@ -60,21 +59,10 @@ class R2TCap(CapChoice[Any, float]):
 
     share: float = 0.5
     failure: float = 0.02
-    grain: int = 1
-    """Into how many parts the unit of the totals is divided; above 1 they carry a rounding."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_epsilon(self.epsilon)
-        check_share(self.share, name="share")
-        check_share(self.failure, name="failure")
-        check_whole(self.grain, name=Message("queries.bounds.grain"), most=FINEST)
-        check_add_remove(self.neighbours)
         _ = self.laws, self.choice  # what is out of reach is refused here
-
-    @property
-    def parts_per_unit(self) -> int:
-        return self.grain
 
     @cached_property
     def roundings(self) -> tuple[int, ...]:

@@ -152,10 +152,8 @@ def _choose_r2t(context: PlanContext) -> MechanismChoice:
     )
 
 
+_TERMS = {"subject": "queries.fact_part.subject", "object": "queries.fact_part.object"}
+
+
 def _term(column: str) -> Message:
-    match column:
-        case "subject":
-            return Message("queries.fact_part.subject")
-        case "object":
-            return Message("queries.fact_part.object")
-    return Message("queries.fact_part.other", column=column)
+    return Message(_TERMS.get(column, "queries.fact_part.other"), column=column)

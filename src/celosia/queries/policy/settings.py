@@ -80,30 +80,27 @@ LARGEST_PART = 10**400
 """The limit for other numbers: every decimal of practical use is below."""
 
 
-def describe_type(value: object) -> Message:  # noqa: PLR0911 - one for each type
+_TYPES: tuple[tuple[type | tuple[type, ...], str], ...] = (
+    (bool, "queries.setting_type.flag"),
+    (int, "queries.setting_type.whole"),
+    ((float, Decimal), "queries.setting_type.number"),
+    (str, "queries.setting_type.text"),
+    (list, "queries.setting_type.list"),
+    (Mapping, "queries.setting_type.section"),
+    ((datetime, time), "queries.setting_type.time"),
+    (date, "queries.setting_type.date"),
+)
+"""The first that fits holds: a flag is a whole number too, and a moment a day."""
+
+
+def describe_type(value: object) -> Message:
     """Describe the type of a value of a TOML file.
 
     >>> describe_type(True), describe_type(3), describe_type([])
     ('true or false', 'a whole number', 'a list')
     """
-    match value:
-        case bool():
-            return Message("queries.setting_type.flag")
-        case int():
-            return Message("queries.setting_type.whole")
-        case float() | Decimal():
-            return Message("queries.setting_type.number")
-        case str():
-            return Message("queries.setting_type.text")
-        case list():
-            return Message("queries.setting_type.list")
-        case Mapping():
-            return Message("queries.setting_type.section")
-        case datetime() | time():
-            return Message("queries.setting_type.time")
-        case date():
-            return Message("queries.setting_type.date")
-    return Message("queries.setting_type.other")
+    named = (key for kinds, key in _TYPES if isinstance(value, kinds))
+    return Message(next(named, "queries.setting_type.other"))
 
 
 def parse_amount(value: object) -> Fraction | None:

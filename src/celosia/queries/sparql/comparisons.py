@@ -263,14 +263,14 @@ def never_a_literal(variable: BoundVariable) -> CelosiaError:
     return refusal("CEL-Q253.subject", variable=variable.name)
 
 
+_KIND_WORDS: Mapping[Kind, str] = {
+    "number": "queries.sparql.kind_number",
+    "text": "queries.sparql.kind_text",
+    "truth": "queries.sparql.kind_truth",
+    "address": "queries.sparql.kind_address",
+}
+
+
 def kind_in_words(kind: Kind) -> Message:
     """The name of a kind of values."""
-    match kind:
-        case "number":
-            return Message("queries.sparql.kind_number")
-        case "text":
-            return Message("queries.sparql.kind_text")
-        case "truth":
-            return Message("queries.sparql.kind_truth")
-        case "address":
-            return Message("queries.sparql.kind_address")
+    return Message(_KIND_WORDS[kind])

@@ -14,7 +14,14 @@ from celosia.queries.sparql.constants import Constant, TermReader, constant_numb
 from celosia.queries.sparql.patterns import Variable
 from celosia.queries.sparql.refusals import refusal
 from celosia.queries.sparql.relations import whole
-from celosia.queries.sparql.trees import EXISTS, is_variable, name_of, strip_layers, walk_tree
+from celosia.queries.sparql.trees import (
+    EXISTS,
+    expression_variables,
+    is_variable,
+    name_of,
+    strip_layers,
+    walk_tree,
+)
 from celosia.queries.sparql.values import (
     BoundVariable,
     Deferred,
@@ -460,15 +467,7 @@ def _sure_literal(node: Any) -> str | None:
 
 def _needed_variables(node: Any) -> Iterator[str]:
     """The variables without which an expression has no value."""
-    if is_variable(node):
-        yield str(node)
-    elif isinstance(node, dict):
-        if name_of(node) not in _FORGIVING:
-            for each in node.values():
-                yield from _needed_variables(each)
-    elif not isinstance(node, str) and hasattr(node, "__iter__"):
-        for each in node:
-            yield from _needed_variables(each)
+    return map(str, expression_variables(node, aside=_FORGIVING))
 
 
 def _unbound(node: Any, scope: Scope) -> str | None:

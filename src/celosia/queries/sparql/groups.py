@@ -18,7 +18,14 @@ from celosia.queries.sparql.datasets import NOWHERE, Dataset, with_active
 from celosia.queries.sparql.paths import PathReader
 from celosia.queries.sparql.patterns import Pattern, Term, Variable
 from celosia.queries.sparql.refusals import not_sparql, refusal
-from celosia.queries.sparql.trees import EXISTS, is_blank, is_variable, name_of, part_of, walk_tree
+from celosia.queries.sparql.trees import (
+    expression_variables,
+    is_blank,
+    is_variable,
+    name_of,
+    part_of,
+    walk_tree,
+)
 
 _UNDEFINED = "UNDEF"
 
@@ -218,19 +225,6 @@ def check_bound(node: Any, known: set[str], key: str = "CEL-Q253.unbound_in_filt
     for name in (str(each) for each in expression_variables(node)):
         if name not in known:
             raise refusal(key, near=did_you_mean(name, known), variable=name)
-
-
-def expression_variables(node: Any) -> Iterable[Any]:
-    """The variables that an expression refers to, those inside EXISTS aside."""
-    if is_variable(node):
-        yield node
-    elif isinstance(node, dict):
-        if name_of(node) not in EXISTS:
-            for each in node.values():
-                yield from expression_variables(each)
-    elif not isinstance(node, str) and hasattr(node, "__iter__"):
-        for each in node:
-            yield from expression_variables(each)
 
 
 def _unknown(part: Any) -> Exception:

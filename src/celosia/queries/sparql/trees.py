@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 _LAYERS = (
@@ -64,3 +64,16 @@ def walk_tree(node: Any) -> Iterator[Any]:
     elif not isinstance(node, str) and hasattr(node, "__iter__"):
         for each in node:
             yield from walk_tree(each)
+
+
+def expression_variables(node: Any, aside: Collection[str] = EXISTS) -> Iterator[Any]:
+    """The variables that an expression refers to, those inside EXISTS, or the like, aside."""
+    if is_variable(node):
+        yield node
+    elif isinstance(node, dict):
+        if name_of(node) not in aside:
+            for each in node.values():
+                yield from expression_variables(each, aside)
+    elif not isinstance(node, str) and hasattr(node, "__iter__"):
+        for each in node:
+            yield from expression_variables(each, aside)

@@ -276,13 +276,13 @@ def _moment(tree: exp.Expression, kind: Kind, *, at: exp.Expr) -> TypedExpressio
     return parse_moment(tree.name, kind, at=at)
 
 
+_USES = {
+    "condition": "queries.sql.a_condition",
+    "comparison": "queries.sql.a_comparison",
+    "join": "queries.sql.a_join",
+}
+
+
 def _in_words(use: str) -> str:
     """Where a value is used: a keyword or sign as it is, else in the words for it."""
-    match use:
-        case "condition":
-            return Message("queries.sql.a_condition")
-        case "comparison":
-            return Message("queries.sql.a_comparison")
-        case "join":
-            return Message("queries.sql.a_join")
-    return use
+    return Message(_USES[use]) if use in _USES else use

@@ -171,7 +171,7 @@ class _Writer:
                 return TextLine(self._join(relation), relation, below)
             case algebra.LeftJoin(left=left, right=right):
                 below = (self._relation(left), self._relation(right))
-                return TextLine(self._left_join(relation), relation, below)
+                return TextLine(self._join(relation), relation, below)
             case algebra.SemiJoin(left=left, right=right):
                 below = (self._relation(left), self._relation(right))
                 return TextLine(self._match(relation), relation, below)
@@ -229,19 +229,14 @@ class _Writer:
         named = {"name": name, "expression": each.label or each.kind_in_words}
         return TextLine(Message("queries.question.value", **named), each)
 
-    def _join(self, relation: algebra.Join) -> Message:
+    def _join(self, relation: algebra.Join | algebra.LeftJoin) -> Message:
         keys = self._keys(relation.keys)
+        is_inner = isinstance(relation, algebra.Join)
         if relation.condition is None:
-            return Message("queries.question.join", keys=keys)
-        condition = self._sql(relation.condition)
-        return Message("queries.question.join_if", keys=keys, condition=condition)
-
-    def _left_join(self, relation: algebra.LeftJoin) -> Message:
-        keys = self._keys(relation.keys)
-        if relation.condition is None:
-            return Message("queries.question.left_join", keys=keys)
-        condition = self._sql(relation.condition)
-        return Message("queries.question.left_join_if", keys=keys, condition=condition)
+            plain = "queries.question.join" if is_inner else "queries.question.left_join"
+            return Message(plain, keys=keys)
+        key = "queries.question.join_if" if is_inner else "queries.question.left_join_if"
+        return Message(key, keys=keys, condition=self._sql(relation.condition))
 
     def _match(self, relation: algebra.SemiJoin) -> Message:
         keys = self._keys(relation.keys)

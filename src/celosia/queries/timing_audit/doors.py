@@ -45,8 +45,8 @@ class Observation:
     """Whether the question was answered; a refusal is decided before any private row is read."""
 
 
-Ask = Callable[[Attack], Observation]
-Door = Callable[[NeighbourDatabase], AbstractContextManager[Ask]]
+Executor = Callable[[Attack], Observation]
+Door = Callable[[NeighbourDatabase], AbstractContextManager[Executor]]
 
 
 def seen_of(status: str, text: str, seconds: float, *, answered: str) -> Observation:
@@ -71,7 +71,7 @@ def _vaults(world: NeighbourDatabase) -> Iterator[Callable[[str], Vault]]:
 
 
 @contextmanager
-def in_process(world: NeighbourDatabase) -> Iterator[Ask]:
+def in_process(world: NeighbourDatabase) -> Iterator[Executor]:
     """Calls of `Vault.ask`."""
     with _vaults(world) as vault:
 
@@ -90,7 +90,7 @@ def in_process(world: NeighbourDatabase) -> Iterator[Ask]:
 
 
 @contextmanager
-def over_http(world: NeighbourDatabase) -> Iterator[Ask]:
+def over_http(world: NeighbourDatabase) -> Iterator[Executor]:
     """Requests to the service, on a free port of this machine."""
     import httpx
 
@@ -157,7 +157,7 @@ def words_of(world: NeighbourDatabase, attack: Attack) -> list[str]:
 
 
 @contextmanager
-def by_process(world: NeighbourDatabase) -> Iterator[Ask]:
+def by_process(world: NeighbourDatabase) -> Iterator[Executor]:
     """The command `celosia query`, with an interpreter that starts for each question."""
 
     def ask(attack: Attack) -> Observation:
@@ -172,7 +172,7 @@ def by_process(world: NeighbourDatabase) -> Iterator[Ask]:
 
 
 @contextmanager
-def by_command(world: NeighbourDatabase) -> Iterator[Ask]:
+def by_command(world: NeighbourDatabase) -> Iterator[Executor]:
     """The command `celosia query`, in a process for each question that has loaded Celosía already.
 
     A server without threads, which has loaded all modules, forks a process for each question. That

@@ -16,17 +16,17 @@ from typing import Any
 from celosia.core.errors import EngineError, PrivacyWarning
 from celosia.queries.timing_audit.attacks import Attack
 from celosia.queries.timing_audit.databases import make_database
-from celosia.queries.timing_audit.doors import Ask, Observation, door_of
+from celosia.queries.timing_audit.doors import Executor, Observation, door_of
 
 PATIENCE = 5.0
 """Seconds without an answer after which it is looked whether the other processes are alive."""
 
-Told = Callable[[Attack, int, Observation], None]
+OnObservation = Callable[[Attack, int, Observation], None]
 """Called with each look at an answer: of which attack, on which of the two databases."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asking:
+class QuestionRuns:
     """What one process asks: through which door, how often, and how many at once."""
 
     door: str
@@ -37,7 +37,7 @@ class Asking:
     folder: Path
     seed: int
 
-    def ask(self, told: Told) -> None:
+    def ask(self, report: OnObservation) -> None:
         """Ask everything, in random order. Refused questions are asked a few times only."""
         with ExitStack() as stack, warnings.catch_warnings():
             warnings.simplefilter("ignore", PrivacyWarning)  # of the large budget
@@ -45,7 +45,9 @@ class Asking:
             asks = [stack.enter_context(door_of(self.door)(world)) for world in worlds]
             _load(asks, self.attacks)
             first = [(attack, world) for attack in self.attacks for world in (0, 1)]
-            answered = {each for each, _, seen in self._asked(asks, first, told) if seen.is_answer}
+            answered = {
+                each for each, _, seen in self._asked(asks, first, report) if seen.is_answer
+            }
             rest = [
                 (attack, world)
                 for attack in self.attacks
@@ -53,21 +55,21 @@ class Asking:
                 for _ in range(1, self.runs if attack in answered else self.refused_runs)
             ]
             random.Random(self.seed).shuffle(rest)  # noqa: S311 - no secret
-            self._asked(asks, rest, told)
+            self._asked(asks, rest, report)
 
     def _asked(
-        self, asks: Sequence[Ask], order: list[tuple[Attack, int]], told: Told
+        self, asks: Sequence[Executor], order: list[tuple[Attack, int]], report: OnObservation
     ) -> list[tuple[Attack, int, Observation]]:
         found = []
         with ThreadPoolExecutor(self.at_once) as pool:
             answers = pool.map(lambda each: asks[each[1]](each[0]), order)
             for (attack, world), seen in zip(order, answers, strict=True):
-                told(attack, world, seen)
+                report(attack, world, seen)
                 found.append((attack, world, seen))
         return found
 
 
-def _load(asks: Sequence[Ask], attacks: Sequence[Attack]) -> None:
+def _load(asks: Sequence[Executor], attacks: Sequence[Attack]) -> None:
     """Ask once under each policy, and once by each method: what is loaded then is no secret."""
     firsts = {(each.policy, "join" in each.name): each for each in attacks}
     for ask in asks:
@@ -75,7 +77,7 @@ def _load(asks: Sequence[Ask], attacks: Sequence[Attack]) -> None:
             ask(attack)
 
 
-def ask_in_processes(parts: Sequence[Asking], told: Told) -> None:
+def ask_in_processes(parts: Sequence[QuestionRuns], report: OnObservation) -> None:
     """Let each part be asked by a process of its own.
 
     Python runs one thread at a time: in a single process, the planning of some questions would
@@ -98,7 +100,7 @@ def ask_in_processes(parts: Sequence[Asking], told: Told) -> None:
             if found is None:
                 left -= 1
             else:
-                told(*found)
+                report(*found)
         for process in processes:
             process.join()
     finally:
@@ -108,6 +110,6 @@ def ask_in_processes(parts: Sequence[Asking], told: Told) -> None:
                 process.join()
 
 
-def _work(part: Asking, queue: Any) -> None:
+def _work(part: QuestionRuns, queue: Any) -> None:
     part.ask(lambda *found: queue.put(found))
     queue.put(None)

@@ -15,13 +15,13 @@ from typing import Any
 
 from celosia.core.errors import CelosiaError, InputError, PrivacyWarning
 from celosia.core.messages import Message
-from celosia.core.methods import PlainValues
+from celosia.core.methods import PlainValues, derived
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.resources import WorkFolder
 from celosia.queries.timing_audit.attacks import ATTACKS, Attack
 from celosia.queries.timing_audit.databases import make_database
 from celosia.queries.timing_audit.doors import EPSILON, Observation, door_of
-from celosia.queries.timing_audit.question_runs import Asking, ask_in_processes
+from celosia.queries.timing_audit.question_runs import QuestionRuns, ask_in_processes
 from celosia.queries.vault import Vault
 
 Rule = Callable[[Observation], bool]
@@ -108,7 +108,6 @@ its time begins; a command also opens the vault, and a new process loads Python 
 class Finding(PlainValues):
     """One attack through one door."""
 
-    derived = ("accuracy",)
     door: str
     attack: str
     status: str
@@ -127,6 +126,7 @@ class Finding(PlainValues):
     """How many answers came later than the deadline and the tolerance of the door."""
 
     @property
+    @derived
     def accuracy(self) -> float:
         """The share of right guesses; a half is chance."""
         return self.right / self.tried
@@ -222,14 +222,14 @@ def audit_timing(
             total = 2 * sum(_runs(runs, deadlines[each.name]) for each in attacks)
             done, stage = 0, Message("queries.stage.asking", door=name)
 
-            def told(attack: Attack, world: int, look: Observation) -> None:
+            def report(attack: Attack, world: int, look: Observation) -> None:
                 nonlocal done
                 done += 1
                 seen.setdefault((attack.name, world), []).append(look)  # noqa: B023 - used at once
                 progress(Step(stage, done, total))  # noqa: B023 - likewise
 
             parts = [
-                Asking(
+                QuestionRuns(
                     door=name,
                     attacks=tuple(attacks),
                     runs=_share(runs, number, processes),
@@ -241,9 +241,9 @@ def audit_timing(
                 for number in range(min(processes, runs))
             ]
             if len(parts) == 1:
-                parts[0].ask(told)
+                parts[0].ask(report)
             else:
-                ask_in_processes(parts, told)
+                ask_in_processes(parts, report)
             found += [
                 _finding(name, each, seen[each.name, 0], seen[each.name, 1], deadlines[each.name])
                 for each in attacks

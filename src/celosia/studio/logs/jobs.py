@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from celosia.core.progress import Step
 from celosia.studio.budget import FIRST, budget_of, left_of
 from celosia.studio.logs import model
-from celosia.studio.release_facts import guarantee_facts, write_release
+from celosia.studio.release_facts import guarantee_facts, save_private, write_release
 from celosia.studio.uploads import Brought, uploaded
 from celosia.studio.visitors import Work
 from celosia.studio.worker import JobProgress
@@ -278,19 +278,19 @@ def release_keys(
                 data, of=of, method=method, budget=paid, rng=source(seed), **given
             )
         left = left_of(paid)
-    write_release(answer, work.path("keys.csv"), prefix="keys-")
-    result = guarantee_facts(answer.guarantee) | {
-        "choice": dict(choice),
-        "of": of,
-        "seed": seed,
-        "count": len(answer.value),
-        "has_numbers": choice["method"] not in model.KEY_FAMILIES["Names only"],
-        "keys": dict(list(answer.value.items())[: model.MOST_SHOWN]),
-        "is_large_delta": float(given["delta"]) * state["persons"] >= 1,
-        "left": left,
-    }
-    work.save("keys", result)
-    return result
+    return save_private(
+        work,
+        answer,
+        "keys",
+        choice=dict(choice),
+        of=of,
+        seed=seed,
+        count=len(answer.value),
+        has_numbers=choice["method"] not in model.KEY_FAMILIES["Names only"],
+        keys=dict(list(answer.value.items())[: model.MOST_SHOWN]),
+        is_large_delta=float(given["delta"]) * state["persons"] >= 1,
+        left=left,
+    )
 
 
 def plan(progress: JobProgress, *, folder: str, wanted: Mapping[str, Any]) -> dict[str, Any]:

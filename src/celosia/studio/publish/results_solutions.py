@@ -9,7 +9,7 @@ from math import prod
 from typing import Any
 
 from celosia.core.errors import InputError
-from celosia.core.methods import PlainValues
+from celosia.core.methods import PlainValues, derived
 from celosia.studio.visitors import Work
 from celosia.tables import Exploration, Solution
 
@@ -27,7 +27,6 @@ Levels = tuple[int, ...]
 class Point(PlainValues):
     """One solution."""
 
-    derived = ("smallest",)
     levels: Levels
     score: float
     suppressed: int
@@ -36,6 +35,7 @@ class Point(PlainValues):
     highest_risk: float
 
     @property
+    @derived
     def smallest(self) -> int:
         """Records of the smallest class."""
         return round(1 / self.highest_risk) if self.highest_risk else 0

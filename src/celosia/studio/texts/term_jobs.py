@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from celosia.core.progress import Step
 from celosia.studio.budget import FIRST, budget_of, left_of
-from celosia.studio.release_facts import guarantee_facts, write_release
+from celosia.studio.release_facts import save_private
 from celosia.studio.texts.jobs import declared
 from celosia.studio.visitors import Work
 from celosia.studio.worker import JobProgress
@@ -45,14 +45,15 @@ def release(
             rng=source(seed),
         )
         left = left_of(budget)
-    write_release(answer, work.path("terms.csv"), prefix="terms-")
-    result = guarantee_facts(answer.guarantee) | {
-        "wanted": dict(wanted),
-        "unit": unit,
-        "seed": seed,
-        "left": left,
-        "count": len(answer.value),
-        "terms": sorted(answer.value.items(), key=lambda row: -row[1])[:ROWS],
-    }
-    work.save("terms", result)
-    return result
+    terms = sorted(answer.value.items(), key=lambda row: -row[1])[:ROWS]
+    return save_private(
+        work,
+        answer,
+        "terms",
+        wanted=dict(wanted),
+        unit=unit,
+        seed=seed,
+        left=left,
+        count=len(answer.value),
+        terms=terms,
+    )

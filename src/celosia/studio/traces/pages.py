@@ -16,7 +16,7 @@ from celosia.studio.widgets.chart import bars
 from celosia.studio.widgets.meanings import formula_drawer
 from celosia.studio.widgets.method_form import promise
 from celosia.studio.widgets.table import show_table
-from celosia.studio.widgets.text import heading, lead, notice, quiet
+from celosia.studio.widgets.text import heading, notice, quiet
 from celosia.studio.workbench import (
     Door,
     Workbench,
@@ -147,11 +147,9 @@ def _task(workbench: TraceWorkbench) -> Task[Any]:
 
 
 def _result(workbench: TraceWorkbench) -> None:
-    result = workbench.last_result("Nothing was published yet.", "Choose a method and publish")
+    result = workbench.published(model.cards())
     if result is None:
         return
-    card = model.cards()[result["choice"]["method"]]
-    lead("Published by {method}.", method=card.title)
     notice("What is shown here compares with the original: keep it to yourself.")
     promise(result["guarantee"], simulation=result["simulation"])
     if result["maps"] is not None:

@@ -11,7 +11,7 @@ import numpy as np
 from celosia.core.messages import Message
 from celosia.core.progress import Step
 from celosia.studio.budget import budget_of, left_of
-from celosia.studio.release_facts import guarantee_facts, write_release
+from celosia.studio.release_facts import save_private
 from celosia.studio.visitors import Work
 from celosia.studio.worker import JobProgress
 
@@ -47,17 +47,9 @@ def release(
     with budget_of(work, wanted, dataset="points", unit=declared.unit) as budget:
         made, question, values = _released(traces, wanted, budget, source(seed))
         left = left_of(budget)
-    write_release(made, work.path("private.csv"), prefix="private-")
-    result = guarantee_facts(made.guarantee) | {
-        "wanted": dict(wanted),
-        "seed": seed,
-        "left": left,
-        "question": question,
-        "rows": sorted(values.items(), key=lambda row: -row[1])[:ROWS],
-        "map": _map(made, wanted, values),
-    }
-    work.save("private", result)
-    return result
+    rows = sorted(values.items(), key=lambda row: -row[1])[:ROWS]
+    facts: dict[str, Any] = {"question": question, "rows": rows, "map": _map(made, wanted, values)}
+    return save_private(work, made, "private", wanted=dict(wanted), seed=seed, left=left, **facts)
 
 
 def _released(

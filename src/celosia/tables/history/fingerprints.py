@@ -14,8 +14,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from celosia.engines.recoded_classes import one_zero
 from celosia.frames import as_text
+from celosia.frames.columns import without_minus_zero
 
 BYTES = 8
 """Two of 10 million fingerprints of 64 bits are equal by a chance of 3 in a million."""
@@ -54,7 +54,7 @@ class RecordHashes:
         """The hash of each row's group; -0.0 and 0.0 are one value."""
         if not self.groups:
             return np.zeros(rows.height, dtype=np.uint64)
-        cells = one_zero(pl.DataFrame([rows[name] for name in self.groups]))
+        cells = without_minus_zero(pl.DataFrame([rows[name] for name in self.groups]))
         return _hashes(list(cells), self.key, b"group")
 
 

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
 from celosia.core.messages import say
-from celosia.core.methods import PlainValues
+from celosia.core.methods import PlainValues, derived
 from celosia.tables.history.joint import JointClasses
 
 PATIENCE = 60.0
@@ -70,7 +70,6 @@ class Entry(PlainValues):
 class HistoryCheck(PlainValues):
     """Whether a history is as it was written, and its classes are as large as promised."""
 
-    derived = ("holds",)
     releases: int
     records: int
     """Different records in all releases."""
@@ -86,6 +85,7 @@ class HistoryCheck(PlainValues):
     """Releases that were accepted in writing although joint classes became too small."""
 
     @property
+    @derived
     def holds(self) -> bool:
         """Whether nothing was changed, and joint classes are large or were accepted."""
         return not (self.broken or self.small or (self.below and not self.accepted))

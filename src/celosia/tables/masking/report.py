@@ -78,7 +78,7 @@ FACT_NAMES = {
 """The key of the message for each name of a fact."""
 
 
-Told = tuple[str, Sequence[str], Mapping[str, Any]]
+MethodFacts = tuple[str, Sequence[str], Mapping[str, Any]]
 """A step: its method, its columns, its facts."""
 
 
@@ -86,7 +86,7 @@ def document(
     guarantee: Guarantee,
     provenance: Provenance,
     warnings: Sequence[str],
-    steps: Sequence[Told],
+    steps: Sequence[MethodFacts],
     account: Account,
     *,
     rows: int,
@@ -114,7 +114,7 @@ def document(
     return report.Document(say("masking.report.title"), subtitle, blocks)
 
 
-def _steps(steps: Sequence[Told]) -> list[report.Block]:
+def _steps(steps: Sequence[MethodFacts]) -> list[report.Block]:
     blocks: list[report.Block] = [
         report.Heading(say("masking.report.done")),
         report.Table(

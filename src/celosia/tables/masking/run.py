@@ -22,11 +22,12 @@ from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source, System
 from celosia.core.release import Guarantee, Provenance
 from celosia.frames import as_frame, pick
+from celosia.frames.columns import without_minus_zero
 from celosia.tables.masking.account import Account, Holdout, account, evenly_spaced
 from celosia.tables.masking.method import describe_neighbours
 from celosia.tables.masking.recipe import Recipe, RecipeStep
 from celosia.tables.masking.release import MaskedTable, StepOutcome
-from celosia.tables.released_table import ReleasedTable, without_minus_zero, without_trace
+from celosia.tables.released_table import ReleasedTable, without_trace
 from celosia.tables.schema import Role, check_table, released_names
 
 

@@ -26,14 +26,13 @@ from celosia.core.release import Guarantee, Provenance
 from celosia.engines import Groups
 from celosia.engines.tables import Draft, Output, Place, TableEngine, changed_source
 from celosia.frames import pick
-from celosia.frames.columns import check_names
+from celosia.frames.columns import check_names, without_minus_zero
 from celosia.tables.masking.account import Account
 from celosia.tables.masking.method import Cells, check_columns
 from celosia.tables.masking.recipe import Recipe
 from celosia.tables.masking.release import EngineMaskedTable, StepOutcome
 from celosia.tables.masking.run import at_step, check_widths, guarantee, order_warnings
 from celosia.tables.masking.value_counts import ValueCounts
-from celosia.tables.released_table import without_minus_zero
 from celosia.tables.run_on_engine import certificate_place, text_columns
 from celosia.tables.schema import Role, released_names
 

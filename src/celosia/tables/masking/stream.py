@@ -29,6 +29,7 @@ import polars as pl
 from celosia.core.errors import InputError
 from celosia.core.files import check_writable
 from celosia.core.messages import Message, say
+from celosia.core.methods import PlainValues, derived
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.release import Guarantee, Provenance
 from celosia.core.resources import Closeable
@@ -77,7 +78,7 @@ class StreamOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class StreamSummary:
+class StreamSummary(PlainValues):
     """How far a stream has come."""
 
     records: int
@@ -88,16 +89,11 @@ class StreamSummary:
     guarantee: Guarantee
     loss: StreamLoss
 
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return {
-            "records": self.records,
-            "released": self.released,
-            "withheld": self.records - self.released,
-            "resumed": self.resumed,
-            "epsilon": self.loss.as_dict(),
-            "guarantee": self.guarantee.as_dict(),
-        }
+    @property
+    @derived
+    def withheld(self) -> int:
+        """Records that were read and not released."""
+        return self.records - self.released
 
     def __str__(self) -> str:
         return say("masking.stream.summary", records=self.records, released=self.released)

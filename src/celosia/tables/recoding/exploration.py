@@ -12,7 +12,7 @@ import numpy as np
 
 from celosia.core.errors import InputError
 from celosia.core.messages import Message, say_of
-from celosia.core.methods import PlainValues
+from celosia.core.methods import PlainValues, derived
 from celosia.core.progress import Progress, Step, silent
 from celosia.tables.metrics import Loss, Measure, Metric
 from celosia.tables.models import Model
@@ -43,8 +43,6 @@ class ExploredSolution(PlainValues):
 class Exploration(PlainValues):
     """All solutions, the best first."""
 
-    derived = ("front",)
-
     columns: tuple[str, ...]
     nodes: int
     rows: int
@@ -53,6 +51,7 @@ class Exploration(PlainValues):
     """Nodes that were evaluated or shown to fail: all of them, unless the time was up before."""
 
     @property
+    @derived
     def front(self) -> tuple[ExploredSolution, ...]:
         """The solutions that no other beats in both score and average risk, the best score first.
 

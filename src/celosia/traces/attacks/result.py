@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from celosia.assess.intervals import wilson
 from celosia.core.messages import Message, say, sentence
-from celosia.core.methods import PlainValues
+from celosia.core.methods import PlainValues, derived
 from celosia.core.report import Block, Facts, Heading, Paragraph
 
 
@@ -15,7 +15,6 @@ from celosia.core.report import Block, Facts, Heading, Paragraph
 class TraceAttack(PlainValues):
     """How many people an attack finds. No place and no person is in it."""
 
-    derived = ("share", "interval")
     name: str
     assumption: str
     """What the attacker must know."""
@@ -35,11 +34,13 @@ class TraceAttack(PlainValues):
     """Figures of this attack alone."""
 
     @property
+    @derived
     def share(self) -> float:
         """The share of the targets that were found."""
         return self.found / self.targets if self.targets else 0.0
 
     @property
+    @derived
     def interval(self) -> tuple[float, float]:
         """The 95 % interval of the share."""
         return wilson(self.found, self.targets)

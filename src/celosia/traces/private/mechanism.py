@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, field
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from celosia.core.errors import InputError
 from celosia.core.neighbours import Neighbours, Relation
 from celosia.core.numbers import whole
 from celosia.core.randomness import Source
-from celosia.mechanisms.mechanism import Measurement, Mechanism
+from celosia.mechanisms.mechanism import ExactEpsilon, Measurement, Mechanism
 from celosia.mechanisms.noise import DiscreteLaplace
 from celosia.mechanisms.parameters import check_confidence, check_epsilon, check_whole
 from celosia.mechanisms.values import counts_from_zero
@@ -54,7 +53,7 @@ def check_size(size: object, name: str, *, most: int = MOST_CELLS) -> int:
 
 
 @dataclass(frozen=True, kw_only=True)
-class TraceMechanism(Mechanism[Traces, Counts]):
+class TraceMechanism(ExactEpsilon, Mechanism[Traces, Counts]):
     """A statistic of traces that hides one person, whatever the number of that person's points.
 
     A budget that pays for it must be one for the same neighbours:
@@ -72,11 +71,6 @@ class TraceMechanism(Mechanism[Traces, Counts]):
         super().__post_init__()
         check_epsilon(self.epsilon)
         check_size(self.per_person, "per_person", most=2**20)
-
-    @property
-    def price(self) -> Fraction:
-        """Epsilon as the exact number that it is written as."""
-        return check_epsilon(self.epsilon)
 
     @property
     @abstractmethod

@@ -9,13 +9,13 @@ from typing import Unpack
 from celosia.accounting.budget import Budget
 from celosia.core.messages import Message
 from celosia.core.randomness import Source, System
-from celosia.core.release import Guarantee, Provenance
+from celosia.core.release import Guarantee
 from celosia.mechanisms.guarantees import guarantee_of, stated_epsilon_delta
 from celosia.mechanisms.noisy_answer import (
     AnswerOptions,
     NoisyAnswer,
     ReleaseOptions,
-    release_with_guarantee,
+    release_promised,
 )
 from celosia.mechanisms.values import format_rounded_up
 from celosia.traces.points import Traces
@@ -65,16 +65,9 @@ def release(
         rng=System() if rng is None else rng,
     )
     options.check_affordable(mechanism)
-    source = options.rng
-    return release_with_guarantee(
-        mechanism,
-        check_traces(traces, mechanism.unit),
-        options,
-        guarantee=trace_promise(mechanism, simulation=source.simulation),
-        provenance=Provenance.now(
-            "celosia.traces.private.release", {"method": str(mechanism)}, seed=source.seed
-        ),
-    )
+    promise = trace_promise(mechanism, simulation=options.rng.simulation)
+    name = "celosia.traces.private.release"
+    return release_promised(mechanism, check_traces(traces, mechanism.unit), options, promise, name)
 
 
 def trace_promise(mechanism: TraceMechanism, *, simulation: bool = False) -> Guarantee:

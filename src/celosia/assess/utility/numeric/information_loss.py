@@ -19,7 +19,7 @@ from celosia.assess.utility.numeric.regression import (
     regression_overlap,
 )
 from celosia.core.messages import Message, say, say_of
-from celosia.core.methods import PlainValues
+from celosia.core.methods import PlainValues, derived
 from celosia.core.progress import Progress, Step, silent
 
 Matrix = NDArray[np.float64]
@@ -61,7 +61,6 @@ class ColumnMoments(PlainValues):
 class PairMoments(PlainValues):
     """Covariance and correlation of two columns before and after."""
 
-    derived = ("correlation_change", "covariance_change")
     first: str
     second: str
     covariance_before: float
@@ -70,11 +69,13 @@ class PairMoments(PlainValues):
     correlation_after: float
 
     @property
+    @derived
     def correlation_change(self) -> float:
         """How far the correlation is off."""
         return abs(self.correlation_after - self.correlation_before)
 
     @property
+    @derived
     def covariance_change(self) -> float | None:
         """How far the covariance is off, as a share of the original one; None where that is 0."""
         if not self.covariance_before:
@@ -333,7 +334,6 @@ def information_loss(tables: AlignedTables) -> Loss:
 class NumericUtility(PlainValues):
     """What a masked or synthetic table is still good for."""
 
-    derived = ("total_variation",)
     marginals: tuple[Marginal, ...]
     propensity: Propensity
     moments: Moments | None
@@ -343,6 +343,7 @@ class NumericUtility(PlainValues):
     regressions: tuple[RegressionOverlap, ...]
 
     @property
+    @derived
     def total_variation(self) -> float:
         """Mean over the columns."""
         return float(np.mean([each.total_variation for each in self.marginals]))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from celosia.assess.alignment import AlignedTables
 from celosia.assess.linkage.distance import standardise
 from celosia.core.messages import say
-from celosia.core.methods import PlainValues
+from celosia.core.methods import PlainValues, derived
 
 MOST_CATEGORIES = 50
 """Of a column, the categories with a term of their own; rarer ones share one."""
@@ -27,7 +27,6 @@ Matrix = NDArray[np.float64]
 class Propensity(PlainValues):
     """How well a logistic regression tells the two tables apart."""
 
-    derived = ("ratio",)
     pmse: float
     """Mean squared difference of the scores from the share of masked records."""
     expected: float
@@ -37,6 +36,7 @@ class Propensity(PlainValues):
     """Terms of the model, the constant included."""
 
     @property
+    @derived
     def ratio(self) -> float:
         """The pMSE over what chance gives.
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from celosia.assess.alignment import AlignedTables
 from celosia.core.errors import InputError
 from celosia.core.messages import Message, say
-from celosia.core.methods import PlainValues
+from celosia.core.methods import PlainValues, derived
 from celosia.core.numbers import real
 
 Matrix = NDArray[np.float64]
@@ -38,7 +38,6 @@ class Regression:
 class Coefficient(PlainValues):
     """One coefficient with its intervals, before and after."""
 
-    derived = ("overlap",)
     term: str
     """The column; of a category, its place among the values: values are not shown."""
     before: float
@@ -49,6 +48,7 @@ class Coefficient(PlainValues):
     high_after: float
 
     @property
+    @derived
     def overlap(self) -> float:
         """Mean of the shares of both intervals that they have in common; below 0 if they are apart.
 

@@ -27,11 +27,9 @@ from celosia.studio.learn.pages.quiz import show_quiz
 from celosia.studio.learn.parts import Facts, table
 from celosia.studio.runtime import studio
 from celosia.studio.shell import notify_error, page
+from celosia.studio.widgets.live import follow_changes
 from celosia.studio.widgets.table import show_table
 from celosia.studio.widgets.text import heading, lead, main_heading, notice, paragraph, quiet
-
-SECONDS = 1.0
-"""Between two looks at the class."""
 
 
 @page("/class/{code}", "Classroom", door="/learn")
@@ -45,19 +43,7 @@ def my_class(request: Request, code: str) -> None:
     main_heading(room.title)
     lead("You sit here as {seat}.", seat=seat.shown())
     place = ui.element("div").classes("w-full")
-    drawn = -1
-
-    def draw() -> None:
-        nonlocal drawn
-        if room.changes == drawn:
-            return
-        drawn = room.changes
-        place.clear()
-        with place:
-            _tasks(room, seat)
-
-    draw()
-    ui.timer(SECONDS, draw)
+    follow_changes(lambda: room.changes, lambda: _tasks(room, seat), place)
 
 
 def _tasks(room: Classroom, seat: Seat) -> None:

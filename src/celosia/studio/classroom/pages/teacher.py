@@ -15,7 +15,7 @@ from celosia.core.errors import CelosiaError
 from celosia.studio.classroom import forms, jobs
 from celosia.studio.classroom.model import Classroom, Seat, spaced
 from celosia.studio.classroom.pages.entrance import field, form, show_refusal, submit
-from celosia.studio.classroom.pages.student import SECONDS, release_shown, show_attempts
+from celosia.studio.classroom.pages.student import release_shown, show_attempts
 from celosia.studio.classroom.tasks import (
     BreakRelease,
     ChooseEpsilon,
@@ -35,6 +35,7 @@ from celosia.studio.learn.techniques import TECHNIQUES
 from celosia.studio.runtime import studio
 from celosia.studio.shell import notify_error, page
 from celosia.studio.widgets.job_progress import start
+from celosia.studio.widgets.live import SECONDS, follow_changes
 from celosia.studio.widgets.table import show_table
 from celosia.studio.widgets.text import heading, main_heading, notice, paragraph, quiet
 from celosia.studio.worker import task as work
@@ -179,19 +180,7 @@ def _controls(kind: str, room: Classroom) -> Callable[[], object]:
 def board(room: Classroom, *, hidden: bool) -> None:
     """The results of all seats, as they come in; with `hidden`, without names."""
     place = ui.element("div").classes("w-full").props('aria-live="polite" data-test="board"')
-    drawn = -1
-
-    def draw() -> None:
-        nonlocal drawn
-        if room.changes == drawn:
-            return
-        drawn = room.changes
-        place.clear()
-        with place:
-            _results(room, hidden=hidden)
-
-    draw()
-    ui.timer(SECONDS, draw)
+    follow_changes(lambda: room.changes, lambda: _results(room, hidden=hidden), place)
 
 
 def _results(room: Classroom, *, hidden: bool) -> None:
@@ -264,13 +253,8 @@ def _one_seat(room: Classroom) -> None:
         ):
             ui.button(text, icon=icon, on_click=act).props(f'outline data-test="{icon}"')
     quiet("Attempts are counted by seat: locking one never locks out another.")
-    drawn = -1
 
     def follow() -> None:
-        nonlocal drawn
-        if drawn == room.changes:
-            return
-        drawn = room.changes
         seats.set_options({each.number: each.shown() for each in room.seats.values()})
         judged = {
             at: f"{number(at + 1)}. {KIND_NAMES[each.kind]}"
@@ -281,8 +265,7 @@ def _one_seat(room: Classroom) -> None:
         if chosen["task"] is None and judged:
             tasks.set_value(next(iter(judged)))
 
-    follow()
-    ui.timer(SECONDS, follow)
+    follow_changes(lambda: room.changes, follow)
 
 
 def _ending(room: Classroom) -> None:

@@ -17,12 +17,11 @@ from celosia.studio.language import _, figure, number, percent
 from celosia.studio.shell import page
 from celosia.studio.widgets import chart
 from celosia.studio.widgets.code import show_code
+from celosia.studio.widgets.live import follow_changes
 from celosia.studio.widgets.table import key_figures, show_table
 from celosia.studio.widgets.text import heading, lead, main_heading, quiet
 
 CLIENT = "/collect/client.mjs"
-SECONDS = 1.0
-"""Between two looks at the estimates."""
 SCRIPT = """<script type="module">
 import {{ BudgetSpent, Client, IndexedMemory }} from "{client}";
 const parameters = {parameters}, words = {words};
@@ -102,17 +101,7 @@ def show_estimates(found: Survey) -> None:
         description=_("Bars of the estimated share of each answer."),
     )
     table = ui.column().classes("w-full")
-    seen = -1
-
-    def show() -> None:
-        nonlocal seen
-        if found.reports == seen:
-            return
-        seen = found.reports
-        _show(found, bars, figures, table)
-
-    show()
-    ui.timer(SECONDS, show)
+    follow_changes(lambda: found.reports, lambda: _show(found, bars, figures, table))
 
 
 def _show(survey: Survey, bars: ui.echart, figures: ui.column, table: ui.column) -> None:

@@ -23,7 +23,7 @@ from celosia.studio.widgets.chart import axis, chart
 from celosia.studio.widgets.meanings import formula_drawer
 from celosia.studio.widgets.method_form import promise
 from celosia.studio.widgets.table import show_table
-from celosia.studio.widgets.text import figures, heading, lead, notice, quiet
+from celosia.studio.widgets.text import figures, heading, notice, quiet
 from celosia.studio.workbench import certificate_file, report_file
 
 WITHOUT_MATCH = ("degree_total_variation", "degree_earth_mover")
@@ -36,11 +36,9 @@ STEEP = 50
 
 def show(workbench: GraphWorkbench) -> None:
     """Everything about the last release."""
-    result = workbench.last_result("Nothing was published yet.", "Choose a method and publish")
+    result = workbench.published(model.cards())
     if result is None:
         return
-    card = model.cards()[result["choice"]["method"]]
-    lead("Published by {method}.", method=card.title)
     _figures(result)
     if result["private"]:
         notice(

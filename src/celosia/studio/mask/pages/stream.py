@@ -108,7 +108,7 @@ async def show(workbench: MaskWorkbench) -> None:
 
 def _released(workbench: MaskWorkbench, found: dict[str, Any]) -> None:
     heading("Released so far")
-    epsilon = found["epsilon"]
+    epsilon = found["loss"]
     figures(
         [
             (
