@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import product
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from celosia.studio.publish.results_solutions import Solutions
 from celosia.studio.widgets import chart
 from celosia.studio.widgets.contrast import between, contrast, letters_on
 from tests.studio.conftest import Visit, running_studio, visiting
-from tests.studio.seeing import colours, turn, unseen_focus, wcag
+from tests.studio.seeing import STYLE, colours, turn, unseen_focus, wcag
 
 READ = 4.5
 """What letters need (WCAG 2.2, 1.4.3); lines and marks need 3 (1.4.11)."""
@@ -79,6 +80,14 @@ def test_letters_are_read_on_paper_and_on_cards(theme: str) -> None:
             assert wcag(found[letters], found[paper]) >= READ, (letters, paper)
         for mark in (*chart.PALETTE, chart.LINE):
             assert wcag(mark, found[paper]) >= 3, (mark, paper)
+
+
+def test_the_line_of_an_editor_that_is_written_in_is_read_in_the_dark() -> None:
+    found = re.search(r"cm-activeLineGutter\) \{ background: rgba\(255,255,255,(\.\d+)\)", STYLE)
+    assert found is not None
+    card = [int(colours("dark")["card"][at : at + 2], 16) for at in (1, 3, 5)]
+    paper = "".join(f"{round(each + (255 - each) * float(found[1])):02x}" for each in card)
+    assert wcag("#6a9955", f"#{paper}") >= READ  # comments, the palest letters of the editor
 
 
 def test_letters_of_charts_have_the_quiet_colour_of_the_page() -> None:

@@ -24,7 +24,7 @@ from celosia.tables.hierarchies.date_formats import find_format, read_date
         (["2.408", "1,93", "34"], True),
         (["+8", "-0,061", ""], True),
         (["90,7 %", "0.4706"], True),
-        (["1e-09", "–"], True),
+        (["1e-09", "\N{EN DASH}"], True),
         ([3, "< 2"], True),
         (["47677", "47602"], False),  # codes of a file, or years
         (["2.408", "none"], False),
@@ -66,7 +66,7 @@ def test_axes_write_great_and_small_numbers_with_powers_of_ten(browser: Browser)
         script = chart._numbers()
     page = browser.new_page()
     try:
-        wanted = {1e9: "10⁹", 2.5e10: "2,5 × 10¹⁰", 1e-6: "10⁻⁶", -3e-7: "-3 × 10⁻⁷"}
+        wanted = {1e9: "10⁹", 2.5e10: "2,5 \u00d7 10¹⁰", 1e-6: "10⁻⁶", -3e-7: "-3 \u00d7 10⁻⁷"}
         wanted |= {12345.5: "12.345,5", 0: "0", 999_999_999: "999.999.999", 1e15: "10¹⁵"}
         found = page.evaluate(f"(all) => all.map({script})", list(wanted))
     finally:

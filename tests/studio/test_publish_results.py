@@ -271,3 +271,19 @@ def test_results_of_nobody_are_refused_kindly(visit: Visit) -> None:
         page.goto(f"{visit.address}{address_of}")
         expect(page.get_by_role("alert").or_(page.get_by_text("404")).first).to_be_visible()
     visit.complaints.clear()  # the browser says that a page was not found
+
+
+def test_whose_record_it_is_is_said_by_a_button_where_names_come_again(visit: Visit) -> None:
+    names = ("", "Ana Ruiz", "Eva Paz", "Luis Gil")
+    rows = (f"{names[min(3, place % 5)]},{20 + place % 2},{place % 3}" for place in range(60))
+    bring(visit, "people.csv", "\n".join(["full name,age,children", *rows]))
+    page = visit.page
+    page.locator("[data-test=run]").click()
+    alert = page.get_by_role("alert")
+    alert.wait_for()
+    expect(alert).to_contain_text("An identifier occurs in several records")
+    expect(alert).not_to_contain_text("--person")
+    expect(page.get_by_role("button", name="Count people by full name")).to_be_visible()
+    visit.picture("whose")
+    page.locator("[data-test=count-records]").click()
+    page.locator("[data-test=view-summary]").wait_for()

@@ -18,7 +18,13 @@ from celosia.core.messages import FAMILIES, did_you_mean, read_family
 from celosia.core.messages import Message as CelosiaMessage
 from celosia.studio import language
 from celosia.studio.doors import DOORS
+from celosia.studio.graphs import model as graphs
 from celosia.studio.language import _, chosen, n_
+from celosia.studio.logs import model as logs
+from celosia.studio.mask import model as mask
+from celosia.studio.publish import model_kinds
+from celosia.studio.traces import model as traces
+from celosia.studio.widgets.method_form import label_of
 
 STUDIO = Path(language.__file__).parent
 PO_FILES = sorted((STUDIO / "locales" / "es").glob("*.po"))
@@ -169,6 +175,24 @@ def texts_in(entry: dict[str, Any]) -> Iterator[tuple[str, str]]:
         return
     for each in entry.values():
         yield from texts_in(each)
+
+
+def test_every_parameter_of_a_form_has_a_spanish_name(in_spanish: None) -> None:
+    cards = [
+        *graphs.cards().values(),
+        *traces.cards().values(),
+        *mask.cards().values(),
+        *logs.set_cards().values(),
+        *logs.key_cards().values(),
+    ]
+    models = [each for name in model_kinds.OFFERED for each in model_kinds.declared(name)]
+    controls = [each for card in cards for each in card.controls]
+    controls += [*logs.field_controls(), *models]
+    names = {each.name for each in controls if len(each.name) > 1}
+    assert len(names) > 80
+    assert [each for each in sorted(names) if f"parameter {each}" not in known()] == []
+    assert label_of("max_metres") == "Metros como máximo"
+    assert label_of("k") == "k"
 
 
 def test_an_error_speaks_the_language_of_the_page(in_spanish: None) -> None:

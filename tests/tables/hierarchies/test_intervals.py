@@ -205,7 +205,7 @@ def test_many_numbers_are_grouped_side_by_side_as_few_are_one_by_one(
     texts: list[str], rule: Intervals
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        found = []
+        found: list[object] = []
         for many in (1, 10**9):
             patch.setattr(intervals, "MANY", many)
             try:

@@ -100,14 +100,13 @@ def attack_release(
     if external is not None:
         people = as_frame(external)
         on = [name for name in names if name in people.columns]
-        shared = classes if on == names else None
         found += linkage(
             frame,
             people,
             on=on,
             learns=hidden,
             meanings=meanings,
-            classes=shared,
+            classes=classes if on == names else None,
             progress=progress,
         )
     if earlier is not None:

@@ -218,7 +218,7 @@ NAMES: dict[str, tuple[str, ...]] = {
     "age": ("age", "edad", "years old"),
     "postal code": (
         *("zip", "zip code", "zipcode", "postal", "postal code", "postcode", "post code"),
-        *("codigo postal", "cod postal", "cp"),
+        *("codigo postal", "cod postal", "cp", "c p"),
     ),
     "street address": (
         *("address", "street", "home address", "residence"),

@@ -83,10 +83,23 @@ document.addEventListener(
 
 // What the toolkit draws without a name, or in colours that are hard to read, is mended as it comes.
 {
+  // A formula that is wider than its place is scrolled by keys, and so must be a stop of Tab.
+  const sizes = new ResizeObserver((seen) => {
+    for (const { target } of seen) {
+      const place = target.closest(".celosia-formula");
+      if (place.scrollWidth > place.clientWidth) place.tabIndex = 0;
+      else place.removeAttribute("tabindex");
+    }
+  });
   const mend = () => {
     for (const box of document.querySelectorAll(".q-tree__tickbox:not([aria-label])")) {
       const name = box.closest(".q-tree__node-header")?.querySelector(".q-tree__node-header-content");
       if (name?.innerText) box.setAttribute("aria-label", name.innerText);
+    }
+    for (const place of document.querySelectorAll(".celosia-formula:not([data-watched])")) {
+      place.dataset.watched = "";
+      sizes.observe(place);
+      if (place.firstElementChild) sizes.observe(place.firstElementChild);
     }
     const theme = document.body.classList.contains("body--dark") ? "vscodeDark" : "vscodeLight";
     for (const place of document.querySelectorAll(".celosia-editor")) {

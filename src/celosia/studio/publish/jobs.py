@@ -20,6 +20,7 @@ from celosia.studio import stored_json
 from celosia.studio.publish import code, results, results_solutions, results_table
 from celosia.studio.publish import form as chosen
 from celosia.studio.publish.form import PublishForm
+from celosia.studio.publish.suggestions import MANY_ROWS
 from celosia.studio.release_facts import REPORT_VALUE, write_pdf, write_report
 from celosia.studio.worker import JobProgress
 from celosia.tables.exploration import explore_table
@@ -28,6 +29,8 @@ from celosia.tables.run import publish_table
 
 SECONDS = 15.0
 """How long solutions are tried; after that those found so far are shown."""
+SECONDS_OF_MANY = 8.0
+"""The same of a very long table, of which everything else takes long, too."""
 KEPT = (
     "release.csv",
     "release.csv.cert.json",
@@ -116,6 +119,8 @@ def run(
         (place / name).unlink(missing_ok=True)
     task = _Task.read(progress, place, PublishForm.from_dict(form), key)
     release = task.publish()
+    if task.frame.height > MANY_ROWS:
+        seconds = min(seconds, SECONDS_OF_MANY)
     _write_json(place / results_solutions.FILE, _explored(task, release, seconds))
     return _written(task, release)
 

@@ -59,12 +59,14 @@ def follow(
     on_done: Callable[[Any], object],
     on_part: Callable[[Any], object] | None = None,
     on_end: Callable[[], object] | None = None,
+    on_error: Callable[[CelosiaError], object] | None = None,
     attend: bool = False,
     keeps: bool = False,
 ) -> None:
     """Show a job until it is over; then the bar goes and `on_done` or the error is shown here.
 
-    A job that `keeps` what it has finished can be started again, and goes on.
+    `on_error` shows an error in another way than the usual one. A job that `keeps` what it has
+    finished can be started again, and goes on.
     """
     jobs = studio().jobs
     seen = 0
@@ -102,6 +104,8 @@ def follow(
                     quiet("Cancelled; what was finished is kept.")
                 else:
                     quiet("Cancelled; nothing was kept.")
+            elif job.error is not None and on_error is not None:
+                await _called(on_error, job.error)
             elif job.error is not None:
                 shell.show_error(job.error, attend=attend)
             if on_end is not None:

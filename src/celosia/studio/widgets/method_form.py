@@ -171,9 +171,11 @@ def label_of(name: str) -> str:
     >>> label_of("max_metres"), label_of("k")
     ('Max metres', 'k')
     """
-    # Names are English; in Spanish a name among words would look like a mistake.
-    is_words = len(name) > 1 and current() == "en"
-    return capital(name.replace("_", " ")) if is_words else name
+    if len(name) == 1:  # a letter of a formula, in every language
+        return name
+    words = capital(name.replace("_", " "))
+    key = f"parameter {name}"
+    return words if current() == "en" or _(key) == key else _(key)
 
 
 def _with_range(method: str, control: Parameter) -> str:

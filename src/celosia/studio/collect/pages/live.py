@@ -83,7 +83,8 @@ def watch(survey: str, request: Request) -> None:
     address = f"{str(request.base_url).rstrip('/')}/collect/live/{survey}/device"
     with ui.row().classes("items-center"):
         quiet("Open this address in each browser that takes part:")
-        ui.link(address, address, new_tab=True).props('data-test="device-address"')
+        link = ui.link(address, address, new_tab=True).classes("celosia-break")
+        link.props('data-test="device-address"')
     show_estimates(found)
     show_code([("JavaScript", _snippet(found))])
 

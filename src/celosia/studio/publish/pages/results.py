@@ -7,6 +7,8 @@ from typing import Any
 
 from nicegui import ui
 
+from celosia.core.errors import CelosiaError
+from celosia.core.messages import capital
 from celosia.studio import shell
 from celosia.studio.jobs import Job
 from celosia.studio.language import Words, _
@@ -26,7 +28,7 @@ from celosia.studio.publish.pages import (
     results_tradeoff,
 )
 from celosia.studio.publish.pages.results_parts import Results, address
-from celosia.studio.publish.pages.steps import step_bar, title
+from celosia.studio.publish.pages.steps import PublishWorkbench, run, step_bar, title
 from celosia.studio.publish.results_solutions import Solutions
 from celosia.studio.runtime import studio
 from celosia.studio.shell import in_thread, page, visitor
@@ -64,7 +66,7 @@ async def show(work_id: str, request: Any, view: str = "summary") -> None:
         return
     facts = results.load(work)
     if job is not None and job.state == "failed" and job.error is not None:
-        shell.show_error(job.error)
+        _refused(work, job.error)
     if facts is None:
         _nothing(work, job)
         return
@@ -144,7 +146,42 @@ def _wait(work: Work, job: Job, view: str) -> None:
         else:
             _ways_on(work)
 
-    follow(job, on_done=lambda result: None, on_end=ended)
+    follow(
+        job,
+        on_done=lambda result: None,
+        on_error=lambda error: _refused(work, error),
+        on_end=ended,
+    )
+
+
+def _refused(work: Work, error: CelosiaError) -> None:
+    """Why a run was refused; whose record each one is can be said here, with a button each."""
+    if error.code != "CEL-P068":
+        shell.show_error(error)
+        return
+    column = str(error.details["column"])
+
+    def again(**options: Any) -> None:
+        workbench = PublishWorkbench(work)
+        workbench.update(lambda form: form.with_options(household=False, **options))
+        run(workbench)
+
+    shell.show_problem(
+        error.part("title"),
+        f"{capital(error.what)} {error.why}",
+        _("Say whose record each one is; the run then begins again."),
+    )
+    with ui.row().classes("q-my-md"):
+        ui.button(
+            _("Count people by {column}", column=column),
+            icon="group",
+            on_click=lambda: again(person=column, by_record=False),
+        ).props('unelevated data-test="count-people"').classes("celosia-break")
+        ui.button(
+            _("Each record is another person"),
+            icon="person",
+            on_click=lambda: again(person=None, by_record=True),
+        ).props('outline data-test="count-records"')
 
 
 def _nothing(work: Work, job: Job | None) -> None:
