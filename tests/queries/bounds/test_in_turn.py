@@ -152,7 +152,7 @@ def test_no_rows_hold_nothing_and_work_is_told() -> None:
 
 def test_rows_of_three_people_would_take_room_from_two_others() -> None:
     """Why rows of three owners are left to linear programs."""
-    rows = [(0, 1, 2), (1, 3, 4), (2, 5, 6)]
+    rows: list[tuple[int, ...]] = [(0, 1, 2), (1, 3, 4), (2, 5, 6)]
 
     def filled(kept: list[tuple[int, ...]]) -> int:
         left = dict.fromkeys(range(7), 1)
