@@ -258,7 +258,7 @@ def test_a_plan_speaks_of_the_variables_and_patterns_of_the_question(vault: Vaul
         "    ?y ex:city ?c   -- private; at most 1 facts for each ?y",
     ]
     assert [each.name for each in plan.parts] == ["SUM(?a)", "COUNT(?a)"]
-    assert plan.parts[0].bound.startswith("solutions shared out by a linear program")
+    assert plan.parts[0].bound.startswith("solutions that count as long as their owners have room")
 
 
 @pytest.mark.parametrize(

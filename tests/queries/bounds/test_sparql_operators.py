@@ -222,6 +222,43 @@ def test_the_schema_of_stars_bounds_variable_predicates(body: str, shift: int) -
     assert reached == shift
 
 
+@pytest.mark.parametrize(
+    ("body", "shift"),
+    [
+        ("{ ?a ex:q ?b . ?b ex:q ?a }", 4),  # 2 as either end
+        ("{ ?a ex:q ?b . ?b ex:q ?c . ?c ex:q ?a }", 12),  # 2 times 2 as each corner
+        ("{ ?a ex:p ?b . ?b ex:q ?a FILTER(?a != ?b) }", 3),  # 1 as ?a, 2 as ?b
+    ],
+)
+def test_caps_bound_the_solutions_that_an_entity_is_a_part_of(body: str, shift: int) -> None:
+    policy = capped()
+    text = f"SELECT (COUNT(*) AS ?count) WHERE {body}"
+    (step,) = make_plan(QueryRequest(text, epsilon=1, method="capped"), policy).steps
+    assert isinstance(step, LaplaceStep)
+    assert step.shifts == (shift,)
+    (query,) = step.queries(None)
+    count, reached = query.sql("duckdb"), 0
+    for seed in range(4):
+        facts = facts_of(seed)
+        ((here,),) = Both(facts, policy).duckdb.execute(count).fetchall()
+        for entity in TERMS:
+            rest = [each for each in facts if each[0] != entity]
+            ((there,),) = Both(rest, policy).duckdb.execute(count).fetchall()
+            assert 0 <= here - there <= shift, (seed, entity)
+            reached = max(reached, here - there)
+    assert reached
+    with pytest.raises(QueryRefused) as refused:  # nothing bounds how many like what ?b is
+        make_plan(
+            QueryRequest(
+                "SELECT (COUNT(*) AS ?count) { ?a ex:q ?b . ?b ex:q ?c }",
+                epsilon=1,
+                method="capped",
+            ),
+            policy,
+        )
+    assert refused.value.key == "CEL-Q143.no_caps"
+
+
 def test_a_variable_predicate_that_is_public_too_is_named() -> None:
     query = "SELECT (COUNT(*) AS ?n) { ?s ?x ?o }"
     with pytest.raises(QueryRefused) as refused:

@@ -2,14 +2,25 @@
 
 from decimal import Decimal
 from random import Random
+from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.queries.vaults import POLICY
 
 from celosia.queries.bounds.caps import MOST
-from celosia.queries.bounds.r2t_program import Incidence
-from celosia.queries.planning.linear_programs import read_incidence
+from celosia.queries.bounds.r2t_program import GRAIN, Incidence
+from celosia.queries.planning import make_plan
+from celosia.queries.planning.linear_programs import ToldRows
+from celosia.queries.planning.r2t import R2TStep
+from celosia.queries.request import QueryRequest
+
+
+def read_incidence(rows: list[Any], tables: tuple[str, ...], **how: Any) -> Any:
+    return ToldRows.read(rows, tables, **how).incidence()
+
 
 Told = tuple[int, int, int, int]
 TABLES = ("person", "shop", "person")
@@ -65,3 +76,27 @@ def test_results_keep_their_weight_in_whatever_order_rows_are_told() -> None:
 def test_no_rows_are_a_program_without_pairs() -> None:
     assert parts(read_incidence([], TABLES)) == [[], [], [], None, None]
     assert read_incidence([(5,)], ()).amounts.tolist() == [5]
+
+
+@pytest.mark.parametrize(
+    ("query", "grain"),
+    [
+        ("SELECT COUNT(*) FROM message", 1),  # sender and receiver
+        ("SELECT SUM(o.balance) FROM message m JOIN orders o ON o.person = m.sender", 1),
+        ("SELECT COUNT(DISTINCT sender) FROM message", 1),  # an owner is the value
+        ("SELECT COUNT(DISTINCT p.town) FROM message m JOIN person p ON p.id = m.sender", GRAIN),
+        (
+            "SELECT COUNT(*) FROM message m JOIN message w ON m.receiver = w.sender",
+            GRAIN,
+        ),  # three owners
+        (
+            "SELECT COUNT(*) FROM person p WHERE EXISTS "
+            "(SELECT 1 FROM message m WHERE m.receiver = p.id)",
+            GRAIN,  # rows before a join have numbers that depend on who is there
+        ),
+    ],
+)
+def test_the_question_says_which_rows_are_filled_in_turn(query: str, grain: int) -> None:
+    (step,) = make_plan(QueryRequest(query, epsilon=1), POLICY).steps
+    assert isinstance(step, R2TStep)
+    assert step.mechanism.grain == grain

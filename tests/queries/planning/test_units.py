@@ -34,7 +34,7 @@ def _bounds(vault: Vault, query: str, method: str | None = None) -> list[str]:
 
 
 CAPS = "caps 0.01, 0.02, 0.04, ... up to 640"  # most_per_unit = 64 rows of 10 at most
-SHARED = "rows shared out by a linear program, "
+SHARED = "rows that count as long as their owners have room, "
 
 
 @pytest.mark.parametrize(

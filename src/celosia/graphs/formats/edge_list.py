@@ -81,8 +81,8 @@ def read_edge_list(
     if frame is None:
         frame = _by_line(body, layout, path)
     frame = frame.select(frame.columns[place] for place in _ends_first(layout))
-    ends = [frame.to_series(place) for place in range(_ENDS)]
-    numbers = [parse(series, "integer") for series in (*ends, isolated)]
+    given_names = [*(frame.to_series(place) for place in range(_ENDS)), isolated]
+    numbers = [parse(series, "integer") for series in given_names]
     whole = [series.to_numpy() for series in numbers if series is not None]
     if len(whole) == len(numbers):
         given = np.concatenate(whole)
@@ -91,7 +91,7 @@ def read_edge_list(
             raise _negative(path, _line_of(body, layout, path, row))
         codes, names = _compact(given)
     else:
-        found = encode(pl.concat([series.alias("vertex") for series in (*ends, isolated)]))
+        found = encode(pl.concat([series.alias("vertex") for series in given_names]))
         codes, names = found.codes.astype(np.int64), found.values.alias("vertex")
     sources, targets = codes[: _ENDS * len(frame)].reshape(_ENDS, -1)
     types = narrow((".",))

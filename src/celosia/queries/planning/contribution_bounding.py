@@ -233,11 +233,28 @@ def largest_contribution(context: PlanContext, total: Total, rows: int | None) -
 
 
 def choose_for_several_owners(context: PlanContext, owned: OwnedRelation) -> MechanismChoice:
-    """Rows of several owners: a linear program shares them out.
+    """Rows of several owners: filled in turn, or shared out by a linear program.
+
+    Solutions of a graph whose declared caps bound them may also be counted as they are, with noise
+    for all that an entity is a part of: by the method `capped`, if it is asked for. Every fact has
+    an owner, and caps leave out facts of the same owner alone.
 
     Raises:
         QueryRefused: CEL-Q144 what it does not answer, CEL-Q143 another method.
     """
+    of_graph = context.policy.graph is not None and not context.policy.unit.is_row
+    if context.method == "capped" and of_graph and not context.required.ranks:
+        if context.finds_keys:
+            raise QueryRefused("CEL-Q143.private_keys", method=context.method)
+        rows = rows_per_person(context, owned)
+        step = _capped_step(
+            context,
+            StepContext(question=context.question, target=context.target, owned=owned),
+            rows,
+        )
+        return MechanismChoice(
+            method="capped", steps=[step], derivations=context.required.derivations, owned=owned
+        )
     from celosia.queries.planning.linear_programs import ProgramTerm  # only where the plan needs it
 
     plain = _without_centres(context, "CEL-Q143.several_owners", owners=owned.owner_count)

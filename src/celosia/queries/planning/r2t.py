@@ -17,9 +17,9 @@ from celosia.core.randomness import Source
 from celosia.mechanisms.mechanism import Measurement
 from celosia.queries.bounds.cap_ladder import rounding
 from celosia.queries.bounds.dual_certificate import load_solvers
+from celosia.queries.bounds.in_turn import load_kernel
 from celosia.queries.bounds.r2t import R2T
 from celosia.queries.bounds.r2t_cap import R2TCap
-from celosia.queries.bounds.r2t_program import GRAIN
 from celosia.queries.emission import truncated_totals_query
 from celosia.queries.planning import plan
 from celosia.queries.planning.aggregates import Total
@@ -30,9 +30,10 @@ from celosia.queries.planning.linear_programs import ProgramTerm
 class R2TStep(plan.Step):
     """One total for each group, under the cap that race to the top (R2T) chooses.
 
-    Where a row can belong to several people (`terms`), the totals are optima of linear programs
-    that share rows out among their owners (Dong et al. 2022), one run of R2T for each program; else
-    sums of clipped contributions.
+    Where a row can belong to several people (`terms`), the totals are those of rows filled in turn
+    (`bounds.in_turn`, up to two people), or optima of linear programs that share rows out among
+    their owners (Dong et al. 2022), one run of R2T for each term; else sums of clipped
+    contributions.
 
     Guarantee: that of `R2T` or `R2TCap`, delta 0, once for each run and for each group that
     a person can be in (`per_unit`): each pays its part of epsilon, and groups without the person do
@@ -51,7 +52,7 @@ class R2TStep(plan.Step):
     releases_candidates: bool = False
     """Whether all candidates are released (method "r2t")."""
     terms: tuple[ProgramTerm, ...] = ()
-    """The rows of linear programs; none where each row belongs to one person."""
+    """The rows of several people; none where each row belongs to one person."""
     halved: bool = False
     typical: int
 
@@ -60,8 +61,8 @@ class R2TStep(plan.Step):
 
     @property
     def passes(self) -> int:
-        """Many where a linear program shares rows out."""
-        return 16 if self.terms else 2
+        """Many where a linear program shares rows out, some where rows are sorted."""
+        return 2 if not self.terms else 4 if self.grain == 1 else 16
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -72,7 +73,12 @@ class R2TStep(plan.Step):
         """Of one run in one group."""
         price: Any = self.epsilon / self.per_unit / len(self.signs) / (2 if self.halved else 1)
         kind = R2T if self.releases_candidates else R2TCap
-        return kind(epsilon=price, most=self.most, grain=GRAIN if self.terms else 1)
+        return kind(epsilon=price, most=self.most, grain=self.grain)
+
+    @cached_property
+    def grain(self) -> int:
+        """Parts of a unit that totals are counted in: more than 1 where one needs a solver."""
+        return max((term.grain for term in self.terms), default=1)
 
     @property
     def signs(self) -> tuple[int, ...]:
@@ -84,7 +90,10 @@ class R2TStep(plan.Step):
         total = self.total
         bound = plan.describe_caps(self.most, total.step)
         of_rows = not self.terms or self.terms[0].context.target.policy.graph is None
-        if len(self.signs) > 1:
+        if self.terms and self.grain == 1:
+            key = "queries.bound.in_turn" if of_rows else "queries.bound.in_turn_of_solutions"
+            bound = Message(key, caps=bound)
+        elif len(self.signs) > 1:
             key = "queries.bound.programs" if of_rows else "queries.bound.programs_of_solutions"
             bound = Message(key, programs=len(self.signs), caps=bound)
         elif self.terms:
@@ -181,7 +190,9 @@ class R2TStep(plan.Step):
         )
 
     def prepare(self) -> None:
-        if self.terms:
+        if self.terms and self.grain == 1:
+            load_kernel()
+        elif self.terms:
             load_solvers()
 
     def empty_rows(self, query: exp.Expr, *, group_keys: plan.GroupKeys | None) -> plan.Rows:
@@ -201,7 +212,8 @@ class R2TStep(plan.Step):
     def _programs(
         self, execute: plan.Executor, group_keys: plan.GroupKeys | None
     ) -> list[list[list[int]]]:
-        terms = [term.totals(execute, group_keys, self.mechanism.caps) for term in self.terms]
+        caps = self.mechanism.caps
+        terms = [term.totals(execute, group_keys, caps, grain=self.grain) for term in self.terms]
         return [[each for part in group for each in part] for group in zip(*terms, strict=True)]
 
     def bounds(

@@ -6,6 +6,7 @@ It is for a server that forks a process for each question (`doors.by_command`).
 from importlib import import_module
 
 from celosia.queries.bounds.dual_certificate import load_solvers
+from celosia.queries.bounds.in_turn import load_kernel
 from celosia.queries.bounds.r2t_program import Incidence, program_totals
 
 for _name in (
@@ -20,5 +21,6 @@ for _name in (
 ):
     import_module(_name)
 load_solvers()
+load_kernel()
 _TRIANGLE = Incidence([0, 0, 1, 1, 2, 2], [0, 1, 1, 2, 0, 2], [1, 1, 1])
 program_totals(_TRIANGLE, (1, 2))  # which also compiles
