@@ -141,7 +141,7 @@ def _people_by_levels(
     people: exp.Query, words: list[str], ladders: list[list[int]], target: Target
 ) -> exp.Select:
     names = [f"level_{place}" for place, _ in enumerate(words, start=1)]
-    levels = [
+    levels: list[exp.Expr] = [
         as_alias(truncation.level_of(column(word), ladder), name)
         for word, name, ladder in zip(words, names, ladders, strict=True)
     ]
@@ -237,8 +237,8 @@ def _is_one_of(
     """Whether the owner of a row is one of some people: a condition in which one text differs."""
     if target.dialect == "postgres":
         # A text without a type takes that of the column, so it is compared as the column is.
-        listed = exp.Literal.string("{" + ",".join(f'"{each}"' for each in people) + "}")
-        return exp.EQ(this=owner, expression=exp.Any(this=exp.Paren(this=listed)))
+        array = exp.Literal.string("{" + ",".join(f'"{each}"' for each in people) + "}")
+        return exp.EQ(this=owner, expression=exp.Any(this=exp.Paren(this=array)))
     if kind == "integer":
         written: exp.Expr = exp.Cast(
             this=exp.Literal.string(str(list(people))),
