@@ -9,7 +9,7 @@ and some have more; the question is asked again on unchanged rows, so these peop
 first question they are searched for: its ratio stands apart.
 
 The bar of PostgreSQL is 3 times plain. Without caps a count or a sum must find what each person
-adds, so no ratio is below that of GROUP BY person, which is told for each engine.
+adds: GROUP BY person is told for each engine, as the engine plans it by itself.
 
 Ratios are of one engine on one machine, so engines should not be compared by them. Spark runs on
 two cores here, its start is not counted. An engine that is not there is left out, and the reason

@@ -301,7 +301,8 @@ def test_the_table_of_people_is_joined_after_their_rows_are_added_up(
             counts[order["person"]] += times
             amount = order["amount"]
             sums[order["person"]] += times * max(-3, min(3, int(amount or 0)))
-    found = read_totals(bench.ask(query), caps=[CAPS, CAPS], signed=[False, True])
+    caps, fixed = [CAPS, CAPS], {"s": SIGNED}
+    found = read_totals(bench.ask(query), question, caps=caps, fixed=fixed)
     for (levels, totals), owners in zip(found, (counts, sums), strict=True):
         values = list(owners.values())
         assert levels == list(people_by_level(values, CAPS))

@@ -170,7 +170,7 @@ def run_queries(
                 owned = attach_owners(question.source, policy=policy)
                 made = contribution_totals_query(question, owned, caps=[caps], target=target)
                 rows = engine.run(made, timeout=TIMEOUT)
-                ((levels, totals),) = read_totals(rows, caps=[caps], signed=[False])
+                ((levels, totals),) = read_totals(rows, question, caps=[caps])
                 people = ContributionSummary(levels, totals)
                 yield JoinQuery(
                     joins=number,

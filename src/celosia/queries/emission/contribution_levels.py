@@ -12,6 +12,7 @@ person keeps it.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -36,8 +37,6 @@ from celosia.queries.emission.syntax import (
 from celosia.queries.emission.target import Target
 from celosia.queries.ownership import OwnedRelation
 
-COUNTS = (["rows"], ["count"], ["distinct"])
-"""The kinds of questions with one count."""
 Ladders = Sequence[Sequence[int]]
 """For each aggregate its caps, rising."""
 
@@ -50,7 +49,7 @@ def contribution_totals_query(
     target: Target,
     fixed: Mapping[str, FixedPoint] = NO_SUMS,
 ) -> exp.Select:
-    """How many people add how much to all groups, and the sums of it: see `count_by_level`.
+    """How many people add how much over all groups, for `read_totals`.
 
     Args:
         question: counts and sums without keys, and distinct counts of values that determine their
@@ -77,25 +76,31 @@ def contribution_totals_query(
         entries = aggregate_rows(fast, fast.rows(), ["owner_1"])
     else:
         entries = later.join_owners(aggregate_rows(later.flat, later.flat.rows(), ["owner_1"]))
-    return truncation.count_by_level(
-        entries,
-        ladders,
-        signs(question, fixed),
-        target,
-        # Counts of people are few different numbers: n of them take n^2 / 2 rows. PostgreSQL takes
-        # as long to find equal ones as to find the level of each; Spark would exchange rows again.
-        repeated=target.dialect == "duckdb"
-        and [each.kind for each in question.aggregates] in COUNTS,
-    )
+    if _is_count(question):
+        return truncation.count_by_size(entries)
+    return truncation.count_by_level(entries, ladders, _signs(question, fixed), target)
 
 
-def signs(question: Question, fixed: Mapping[str, FixedPoint]) -> list[bool]:
+def _is_count(question: Question) -> bool:
+    """Whether one count is asked for: people then add few different numbers.
+
+    For n of them there are n^2 / 2 rows: some thousands for ten million rows. So they are fetched
+    as they are, and the engine finds no levels.
+    """
+    return [each.kind for each in question.aggregates] in (["rows"], ["count"], ["distinct"])
+
+
+def _signs(question: Question, fixed: Mapping[str, FixedPoint]) -> list[bool]:
     """Whether contributions to each aggregate may be below 0."""
     return [each.kind == "sum" and fixed[each.name].low < 0 for each in question.aggregates]
 
 
 def read_totals(
-    rows: Sequence[Sequence[Any]], *, caps: Ladders, signed: Sequence[bool]
+    rows: Sequence[Sequence[Any]],
+    question: Question,
+    *,
+    caps: Ladders,
+    fixed: Mapping[str, FixedPoint] = NO_SUMS,
 ) -> list[tuple[list[int], list[int]]]:
     """For each aggregate the people at each cap, and the total under it.
 
@@ -105,20 +110,25 @@ def read_totals(
 
     Args:
         rows: of `contribution_totals_query`.
-        caps: a ladder for each aggregate, as given to the query.
-        signed: of `signs`.
+        question: as given to the query, like all that follows.
+        caps: a ladder for each aggregate.
+        fixed: how sums are put on their grids.
     """
+    if _is_count(question):
+        (ladder,) = caps
+        sizes = [(min(int(value), ladder[-1]), int(people)) for value, people in rows]
+        rows = [(bisect_left((0, *ladder), size), people, size * people) for size, people in sizes]
     found: list[tuple[list[int], list[int]]] = []
     start = len(caps) + 1
-    for place, (ladder, is_signed) in enumerate(zip(caps, signed, strict=True)):
-        people, sizes, sums = ([0] * (len(ladder) + 1) for _ in range(3))
+    for place, (ladder, is_signed) in enumerate(zip(caps, _signs(question, fixed), strict=True)):
+        people, beyond, sums = ([0] * (len(ladder) + 1) for _ in range(3))
         for row in rows:
             level, number, own = int(row[place]), int(row[len(caps)]), row[start:]
             people[level] += number
-            sizes[level] += int(own[0]) if is_signed else number
+            beyond[level] += int(own[0]) if is_signed else number
             sums[level] += int(own[1 if is_signed else 0])
         totals = [
-            sum(sums[: level + 1]) + cap * sum(sizes[level + 1 :])
+            sum(sums[: level + 1]) + cap * sum(beyond[level + 1 :])
             for level, cap in enumerate(ladder, start=1)
         ]
         found.append((people[1:], totals))

@@ -62,8 +62,8 @@ def contribution_levels_query(
     What a person adds is the sum of sizes over all groups. The columns of each row are a place, a
     level for each aggregate, an amount, and a person. Place 0 has the number of people at these
     levels, without a person (level n is up to the nth cap and above the one before, the last one
-    has no end; level 0 is nothing). Where people are listed (`lists_people`), place n has one of at
-    most `LISTED + 1` who add most to the nth aggregate, with what they add, cut off at its last
+    has no end; level 0 is nothing). Where people are listed (`lists_people`), place n has one of
+    at most `LISTED + 1` who add most to the nth aggregate, with what they add, cut off at its last
     cap; its levels are 0.
 
     Args:
@@ -237,8 +237,8 @@ def _is_one_of(
     """Whether the owner of a row is one of some people: a condition in which one text differs."""
     if target.dialect == "postgres":
         # A text without a type takes that of the column, so it is compared as the column is.
-        text = exp.Literal.string("{" + ",".join(f'"{each}"' for each in people) + "}")
-        return exp.EQ(this=owner, expression=exp.Any(this=exp.Paren(this=text)))
+        array = exp.Literal.string("{" + ",".join(f'"{each}"' for each in people) + "}")
+        return exp.EQ(this=owner, expression=exp.Any(this=exp.Paren(this=array)))
     if kind == "integer":
         written: exp.Expr = exp.Cast(
             this=exp.Literal.string(str(list(people))),

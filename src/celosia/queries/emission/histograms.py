@@ -182,7 +182,7 @@ def _rows(flat: FlatQuery, extreme: Extreme | None) -> exp.Select:
 
 
 def _keep_rows(rows: exp.Select, flat: FlatQuery, most: int) -> tuple[exp.Query, exp.With]:
-    """The same rows as those of `_sample_rows`, of which few are put in an order, and why so few.
+    """The same rows as those of `_sample_rows`, of which few are put in an order; with their CTE.
 
     An owner who has no more rows than are kept keeps all of them. The others are found first; what
     they have is put in order, and all other rows are taken as they are.
@@ -193,11 +193,11 @@ def _keep_rows(rows: exp.Select, flat: FlatQuery, most: int) -> tuple[exp.Query,
     named = exp.Table(this=identifier(CROWD))
     common = exp.CTE(this=owners, alias=exp.TableAlias(this=identifier(CROWD)), materialized=True)
     crowd = exp.Select(expressions=[column("owner_1")], from_=exp.From(this=named))
-    # No owner is NULL, so the condition is true or false.
     is_among = exp.In(this=column("owner_1"), query=exp.Subquery(this=crowd))
     words = [*flat.keys, "value_1"]
     few = select_from(rows.copy(), [*map(column, words)])
-    few.where(exp.Not(this=is_among.copy()), copy=False)
+    # No owner should be NULL. Were one, it must not depend on others whether its rows are kept.
+    few.where(exp.Not(this=exp.func("COALESCE", is_among.copy(), exp.false())), copy=False)
     many = select_from(rows.copy(), [exp.Star()]).where(is_among, copy=False)
     kept = select_from(_sample_rows(many, flat, most), [*map(column, words)])
     return exp.Union(this=few, expression=kept, distinct=False), exp.With(expressions=[common])

@@ -408,7 +408,9 @@ def _counted_within_cap(grouped: GroupedTable, target: Target) -> exp.Select | N
     assert caps[0].most is not None
     key = grouped.keys[0].name
     number = exp.func("LEAST", exp.Count(this=exp.Star()), syntax.integer_literal(caps[0].most))
-    values = [syntax.as_alias(syntax.column(key), each.name) for each in grouped.keys]
+    values: list[exp.Expr] = [
+        syntax.as_alias(syntax.column(key), each.name) for each in grouped.keys
+    ]
     values += [syntax.as_alias(number.copy(), each.name) for each in grouped.aggregates]
     table = exp.Table(
         this=syntax.identifier(declared.name),

@@ -42,12 +42,7 @@ from celosia.queries.ownership import OwnedRelation
 
 
 def count_by_level(
-    entries: exp.Select,
-    ladders: Sequence[Sequence[int]],
-    signed: Sequence[bool],
-    target: Target,
-    *,
-    repeated: bool = False,
+    entries: exp.Select, ladders: Sequence[Sequence[int]], signed: Sequence[bool], target: Target
 ) -> exp.Select:
     """How many contributions end at which steps of all ladders, and their sums.
 
@@ -56,8 +51,6 @@ def count_by_level(
         ladders: for each its caps, rising.
         signed: for each whether it may be below 0.
         target: the engine.
-        repeated: whether many contributions are equal, so that it is faster to find the level of a
-            value once, and not for each of them; of one contribution that is not signed.
 
     Returns:
         A query with columns level_1, ... (from 1; 0 for contributions of 0), people, and for each
@@ -65,13 +58,7 @@ def count_by_level(
     """
     clipped: list[exp.Expr] = []
     levels: list[exp.Expr] = []
-    people: exp.Expr = exp.Count(this=exp.Star())
-    if repeated:
-        held = as_alias(people, "people")
-        entries = group_by(select_from(entries, [column("value_1"), held]), ["value_1"])
-        clipped, levels = [column("people")], [column("people")]
-        people = exp.Sum(this=column("people"))
-    sums: list[exp.Expr] = [as_alias(people, "people")]
+    sums: list[exp.Expr] = [as_alias(exp.Count(this=exp.Star()), "people")]
     for place, (ladder, is_signed) in enumerate(zip(ladders, signed, strict=True), start=1):
         word, last = f"value_{place}", ladder[-1]
         amount: exp.Expr = clip(column(word), last)
@@ -84,13 +71,18 @@ def count_by_level(
         clipped.append(as_alias(target.cast(amount, "whole"), word))
         size = exp.Abs(this=column(word)) if is_signed else column(word)
         levels += [column(word), as_alias(level_of(size, ladder), f"level_{place}")]
-        # No product leaves 64 bits: a value times its people is at most the number of rows.
-        own = exp.Mul(this=column(word), expression=column("people")) if repeated else column(word)
-        sums.append(as_alias(exp.Sum(this=own), f"sum_{place}"))
+        sums.append(as_alias(exp.Sum(this=column(word)), f"sum_{place}"))
     words = [f"level_{place}" for place, _ in enumerate(ladders, start=1)]
     cut = select_from(entries, clipped)
     placed = select_from(computed_once(cut) if target.dialect == "postgres" else cut, levels)
     return order_by(group_by(select_from(placed, [*map(column, words), *sums]), words), words)
+
+
+def count_by_size(entries: exp.Select) -> exp.Select:
+    """How many contributions there are of each size, in the columns value_1 and people."""
+    people = as_alias(exp.Count(this=exp.Star()), "people")
+    sizes = group_by(select_from(entries, [column("value_1"), people]), ["value_1"])
+    return order_by(sizes, ["value_1"])
 
 
 def clip(amount: exp.Expr, cap: int) -> exp.Least:

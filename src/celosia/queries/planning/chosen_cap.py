@@ -22,7 +22,7 @@ from celosia.queries.emission import (
     shared_values_query,
     truncated_groups_query,
 )
-from celosia.queries.emission.contribution_levels import read_totals, signs
+from celosia.queries.emission.contribution_levels import read_totals
 from celosia.queries.emission.group_truncation import LISTED, lists_people, may_be_listed
 from celosia.queries.planning import plan
 from celosia.queries.planning.aggregates import Total
@@ -218,8 +218,7 @@ class ChosenCapStep(plan.Step):
                 found[totals[0].name] = _read_summary(rows, self.context.key_count, len(caps[0]))
                 continue
             question = self.context.question_for(totals)
-            signed = signs(question, plan.fixed_points(totals))
-            read = read_totals(rows, caps=caps, signed=signed)
+            read = read_totals(rows, question, caps=caps, fixed=plan.fixed_points(totals))
             for total, (levels, sums) in zip(totals, read, strict=True):
                 clamped = [plan.clamp_total(each) for each in sums]
                 found[total.name] = ContributionSummary(levels, clamped)
