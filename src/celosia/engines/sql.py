@@ -351,7 +351,10 @@ class DuckDBEngine:
             nonlocal stopped
             stopped = True
             while True:  # DuckDB forgets an interruption that comes before the query has begun
-                cursor.interrupt()
+                try:
+                    cursor.interrupt()
+                except duckdb.Error:  # it has been closed, so the query has ended
+                    return
                 if ended.wait(INTERRUPTED):
                     return
 
