@@ -89,7 +89,7 @@ def test_a_question_is_charged_in_rho_and_refused_before_rows_are_read(tmp_path:
 
 
 OWN_LIMITS = {
-    "epsilon": ("rho = 1\ndelta = 1e-6", "epsilon = 0.5\ndelta = 0"),
+    "epsilon": ("rho = 1\ndelta = 1e-6", "epsilon = 0.5\ndelta = 1e-6"),
     "rho": ("epsilon = 5\ndelta = 1e-6", "rho = 0.01\ndelta = 1e-6"),
     "order 2": ("epsilon = 5", "renyi = [[2, 0.02], [8, 0.3]]\ndelta = 1e-6"),
 }

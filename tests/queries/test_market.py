@@ -13,7 +13,7 @@ from random import Random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.queries.vaults import POLICY, opened, shop
+from tests.queries.vaults import BY_ROW, POLICY, opened, shop
 
 from celosia.core.errors import InputError, QueryRefused
 from celosia.mechanisms import Gaussian
@@ -207,8 +207,42 @@ def test_the_least_epsilon_has_the_wished_error_and_a_smaller_one_has_not(tmp_pa
         with pytest.raises(QueryRefused) as refused:
             vault.least_epsilon(QUESTION, error=1e-9)
         assert refused.value.key == "CEL-Q332.out_of_reach"
-        with pytest.raises(InputError):
-            vault.least_epsilon(QUESTION, error=0)
+        for wrong in (0, -1, "0%", "some", "nan"):
+            with pytest.raises(InputError):
+                vault.least_epsilon(QUESTION, error=wrong)
+
+
+def test_a_share_of_the_answer_is_taken_of_a_released_one(tmp_path: Path) -> None:
+    query = "SELECT COUNT(age) AS n, AVG(age) AS a FROM person"
+    with opened(shop(Random(1), people=300), tmp_path, BY_ROW) as vault:
+        with pytest.raises(QueryRefused) as unknown:
+            vault.least_epsilon(query, error="5%")
+        assert unknown.value.key == "CEL-Q332.no_size"
+        assert "--epsilon 0.05" in unknown.value.fix
+        (row,) = vault.sql(query, epsilon=2).rows
+        spent = vault.ledger.spent
+        found = vault.least_epsilon(query.lower().replace("person", "Person"), error="5%")
+        assert vault.ledger.spent == spent
+
+        def worst(epsilon: float) -> float:
+            """The error of the mean: that of its sum from the middle of 0 to 100, and its count."""
+            errors = {part.name: part.error for part in vault.explain(query, epsilon=epsilon).parts}
+            count, total = errors.pop("COUNT(person.age)") or 0, next(iter(errors.values())) or 0
+            mean = (total + abs(row["a"] - 50) * count) / (row["n"] - count)
+            return float(max(count / row["n"], mean / row["a"]))
+
+        assert worst(found) <= 0.05 < worst(0.98 * found)
+        with pytest.raises(QueryRefused) as refused:
+            vault.least_epsilon(query, error="0.0000001%")
+        assert refused.value.key == "CEL-Q332.share_out_of_reach"
+
+
+def test_nothing_public_tells_the_relative_error_of_a_variance(tmp_path: Path) -> None:
+    with opened(shop(Random(1)), tmp_path, BY_ROW) as vault:
+        vault.sql("SELECT VARIANCE(age) AS v FROM person", epsilon=1)
+        with pytest.raises(QueryRefused) as refused:
+            vault.least_epsilon("SELECT VARIANCE(age) AS v FROM person", error="5%")
+        assert refused.value.key == "CEL-Q332.not_public"
 
 
 def _error(vault: Vault, epsilon: float) -> float:

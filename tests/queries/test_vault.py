@@ -303,7 +303,17 @@ def test_counts_over_one_to_four_joins_of_tpch_are_useful(
 
 def test_the_public_face_is_as_promised() -> None:
     assert isinstance(POLICY, Policy)
-    for name in ("value", "rows", "frame", "interval", "save", "report", "as_dict"):
+    for name in (
+        "value",
+        "rows",
+        "to_polars",
+        "to_arrow",
+        "to_pandas",
+        "interval",
+        "save",
+        "report",
+        "as_dict",
+    ):
         assert hasattr(QueryAnswer, name) or name in QueryAnswer.__dataclass_fields__
 
 

@@ -51,10 +51,10 @@ def query(
         float, "The chance that the promise fails, for mechanisms that need it."
     ] = 0.0,
     error: Annotated[
-        float | None,
+        str | None,
         "SIZE",
-        "Instead of --epsilon: the typical error to accept, in the unit of the answer. The least "
-        "epsilon that promises it is taken.",
+        "Instead of --epsilon: the typical error to accept, in the unit of the answer, or as 5% of "
+        "it where the question was answered before. The least epsilon that promises it is taken.",
     ] = None,
     analyst: options.Analyst = None,
     method: Annotated[
@@ -210,7 +210,7 @@ def _check_options(
     question: str | None,
     *,
     epsilon: float | None,
-    error: float | None,
+    error: str | None,
     is_free: bool,
     with_server: dict[str, object],
     without: dict[str, object],
@@ -278,7 +278,7 @@ def show_comparison(found: Comparison) -> None:
     console.note(say("queries.comparison.not_charged"))
 
 
-def _least_epsilon(vault: Vault | Client, request: QueryRequest, error: float) -> float:
+def _least_epsilon(vault: Vault | Client, request: QueryRequest, error: str) -> float:
     return vault.least_epsilon(
         request.query, error=error, delta=request.delta, method=request.method
     )

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from celosia.core.errors import EngineError
 from celosia.core.resources import Closeable, WorkFolder
+from celosia.engines.sqlite_files import copy_tables, is_sqlite
 
 if TYPE_CHECKING:
     import duckdb
@@ -39,12 +40,16 @@ def attach(connection: duckdb.DuckDBPyConnection, path: str | Path | None) -> bo
     """Put the tables of the owner's file beside those of other files, under their own names.
 
     Returns:
-        Whether all of them are stored, and none is computed, as views and generated columns are.
+        Whether all of them are stored in this file, and none is computed, as views and generated
+        columns are.
     """
     from sqlglot import exp  # 0.1 s, only where an engine is wanted
 
     if path is None:
         return True
+    if is_sqlite(path):
+        copy_tables(connection, path)
+        return False  # its newest rows may be in another file, whose stamp nobody looks at
     place = exp.Literal.string(str(Path(path).resolve(strict=True))).sql("duckdb")
     connection.execute(f"ATTACH {place} AS celosia_owner (READ_ONLY)")
     tables = connection.execute(
@@ -189,7 +194,8 @@ class DuckDBEngine(Closeable):
     other files, the network, extensions and settings are locked.
 
     Args:
-        path: a DuckDB file of the owner's, which is opened read-only; None for files only.
+        path: a DuckDB file of the owner's, which is opened read-only, or a SQLite file, which is
+            copied now; None for files only.
         files: tables that are CSV or Parquet files. A CSV file is read once, here, so that a cell
             which does not fit the type of its column fails now and not in a later query.
         views: tables that are made of others, each with its SELECT.
@@ -198,7 +204,8 @@ class DuckDBEngine(Closeable):
         threads: the most cores; all if None.
 
     Raises:
-        EngineError: CEL-E013, a database or file cannot be opened.
+        EngineError: CEL-E013, a database or file cannot be opened, or DuckDB's extension for SQLite
+            is not installed.
     """
 
     dialect = "duckdb"
@@ -237,6 +244,9 @@ class DuckDBEngine(Closeable):
             opened.execute("SET lock_configuration = true")
         except (duckdb.Error, OSError):
             fault = True
+        except EngineError:  # what it says is ours
+            self._overflow.cleanup()
+            raise
         if fault or opened is None:  # outside the handler: the cause may quote cells
             self._overflow.cleanup()
             raise EngineError("CEL-E013.policy")
@@ -351,7 +361,10 @@ class DuckDBEngine(Closeable):
             nonlocal stopped
             stopped = True
             while True:  # DuckDB forgets an interruption that comes before the query has begun
-                cursor.interrupt()
+                try:
+                    cursor.interrupt()
+                except duckdb.Error:  # it has been closed, so the query has ended
+                    return
                 if ended.wait(INTERRUPTED):
                     return
 

@@ -243,6 +243,11 @@ class Outcome:
             {name: ReleasedValues.from_dict(each) for name, each in facts["measured"].items()},
         )
 
+    def amounts(self, name: str) -> list[float]:
+        """The released numbers of a total, one for each combination of keys, in its unit."""
+        step = self._step(name)
+        return [float(Fraction(value) * step) for value in self.measured[name].values]
+
     def table(self, confidence: float) -> list[tuple[Row, RowBounds]]:
         """The rows that are shown, each with the bounds of its numbers.
 

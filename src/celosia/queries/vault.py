@@ -10,7 +10,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from celosia.accounting.ledger import Ledger, Reservation
-from celosia.core.errors import EngineError, InputError
+from celosia.core.errors import EngineError, InputError, QueryRefused
 from celosia.core.messages import Message
 from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Source, System
@@ -89,6 +89,7 @@ class Vault(Closeable):
         self._scratch: WorkFolder | None = None
         self._synopsis: Synopsis | None = None
         self._synopsis_path: Path | None = None
+        self._ledger_place: str | Path | None = None
 
     @classmethod
     def open(
@@ -160,6 +161,7 @@ class Vault(Closeable):
         )
         made._scratch = scratch
         made._synopsis_path = synopsis_path(place)
+        made._ledger_place = place
         return made
 
     @property
@@ -212,27 +214,67 @@ class Vault(Closeable):
         return answer_kinds(plan, Target(policy=self.policy, dialect=self.policy.database.kind))
 
     def least_epsilon(
-        self, query: str, *, error: float, delta: float = 0, method: str | None = None
+        self, query: str, *, error: float | str, delta: float = 0, method: str | None = None
     ) -> float:
         """The least epsilon whose typical error is at most the wished one; costs nothing.
 
         Args:
             query: one SELECT.
-            error: in the unit of the answer, such as 25 for a count that may be off by 25.
+            error: in the unit of the answer, such as 25 for a count that may be off by 25; or as a
+                share of the answer, such as "5%", where the question was answered before.
             delta: as for `explain`.
             method: as for `explain`.
 
         Raises:
-            QueryRefused: CEL-Q332 the budget does not allow it, or the error is not public.
+            InputError: CEL-I060 the error is not above 0.
+            QueryRefused: CEL-Q332 the budget does not allow it, the error is not public, or nothing
+                public tells how large the answer is.
         """
-        from celosia.queries.accuracy import least_epsilon  # few questions are asked this way
+        from celosia.queries import accuracy  # few questions are asked this way
 
-        return least_epsilon(
-            lambda epsilon: self.explain(query, epsilon=epsilon, delta=delta, method=method),
-            error=error,
+        goal = accuracy.ErrorGoal.read(error)
+        request = QueryRequest(query, epsilon=1, delta=delta, method=method)
+        known = self._released(request) if goal.is_share else None
+        if goal.is_share and known is None:
+            raise QueryRefused("CEL-Q332.no_size", share=goal.size)
+        return accuracy.least_epsilon(
+            lambda epsilon: self.plan(replace(request, epsilon=epsilon)),
+            goal=goal,
             least=self.policy.least_epsilon,
             most=self.policy.budget.epsilon,
+            error_of=accuracy.worst_error
+            if known is None
+            else partial(accuracy.relative_error, known=known),
         )
+
+    def _released(self, request: QueryRequest) -> Outcome | None:
+        """What was released last for a question, at any price; None if nothing was.
+
+        Nothing is charged: an answer that is stored is public. Where copies of answers are sold
+        none is looked at.
+        """
+        market = self.policy.market
+        standing = None if self._ledger_place is None else Ledger.open_view(self._ledger_place)
+        if standing is None or (market is not None and market.repeated != "free"):
+            return None
+        standing.close()
+        question = self._plan(request).normalised
+        for record in reversed(self.ledger.history()):
+            if record.status != "sealed" or record.repeated or record.question != question:
+                continue
+            paid = replace(
+                request,
+                epsilon=cast("float", record.epsilon),
+                delta=max(float(record.delta), request.delta),
+                analyst=record.analyst,
+            )
+            plan = self._plan(paid)
+            charge = charge_of(plan, self.policy, paid)
+            if self.ledger.has_answer(charge):
+                kept = self.ledger.reserve(charge)
+                assert not isinstance(kept, Reservation), "a stored answer is never charged again"
+                return Outcome.from_dict(plan, kept.answer)
+        return None
 
     def _price_note(
         self, plan: Plan, request: QueryRequest, *, is_charged: bool = True

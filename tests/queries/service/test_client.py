@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import httpx
 import pytest
 from tests.queries.service.conftest import House
-from tests.queries.service.vaults import GUARANTEE
+from tests.queries.service.vaults import GUARANTEE, FakeVault
 
 from celosia.accounting.ledger import verify_export
 from celosia.core.errors import BudgetExceeded, CelosiaError, EngineError, InputError, QueryRefused
 from celosia.queries.answer import QueryAnswer
+from celosia.queries.request import QueryRequest
 from celosia.queries.service import AccessDenied, Client, TooBusy
 
 URL = "http://127.0.0.1"
@@ -183,3 +186,29 @@ def test_a_client_does_not_print_its_token() -> None:
         with Client(url, "secret") as client:
             assert "secret" not in repr(client)
     Client("http://db.example", "secret", plain=True).close()
+
+
+class PreciseVault(FakeVault):
+    """A vault with a budget above what one request may ask for, whose error falls with epsilon."""
+
+    def plan(self, request: QueryRequest) -> Any:
+        part = {"name": "n", "mechanism": "noise", "bound": "1 row", "delta": 0.0}
+        made = part | {"epsilon": request.epsilon, "error": 10 / request.epsilon}
+        return SimpleNamespace(as_dict=lambda: {"parts": [made]})
+
+    def public_schema(self) -> dict[str, Any]:
+        return {"least_epsilon": 0.01, "budget": {"epsilon": 20.0}}
+
+
+def test_the_least_epsilon_is_sought_within_what_one_request_may_ask(
+    house_of: Callable[..., House], tmp_path: Path
+) -> None:
+    client = client_of(house_of(vault=PreciseVault(tmp_path)))
+    found = client.least_epsilon("SELECT count(*) FROM orders", error=4)
+    assert 10 / found <= 4 < 10 / (0.98 * found)
+    with pytest.raises(QueryRefused) as refused:
+        client.least_epsilon("SELECT count(*) FROM orders", error=0.9)
+    assert refused.value.details["most"] == 10
+    with pytest.raises(QueryRefused) as unknown:
+        client.least_epsilon("SELECT count(*) FROM orders", error="5%")
+    assert unknown.value.key == "CEL-Q332.no_size_of_service"

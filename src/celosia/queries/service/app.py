@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -165,7 +165,7 @@ def serve(
         for name, path in named.items()
     }
     check_apart(parts)
-    with listening(host, port, code="CEL-Q208") as sockets:
+    with listening(host, port, code="CEL-Q208") as sockets, ExitStack() as closing:
         apps = {
             name: each.app(limits=bounded, docs=docs, name=name or None)
             for name, each in parts.items()
@@ -176,14 +176,16 @@ def serve(
         router = _router(apps, bounded) if several else None
         app: App = router or apps[""]
         if flight is not None:
-            app = _flight_server(
+            second = _flight_server(
                 services,
                 nowhere=router and router.nowhere,
                 host=host,
                 port=flight,
                 certificate=certificate,
                 key=key,
-            ).beside(app)
+            )
+            closing.callback(second.shutdown)
+            app = second.beside(app)
         run_server(
             app,
             sockets,

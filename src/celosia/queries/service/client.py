@@ -6,6 +6,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Unpack
 from urllib.parse import quote
 
+from celosia.core.errors import InputError, QueryRefused
+from celosia.core.numbers import real
 from celosia.core.resources import Closeable
 from celosia.queries.request import QueryOptions, QueryRequest
 from celosia.queries.service.connection import ServiceConnection, parsing, sending
@@ -63,18 +65,42 @@ class Client(ServiceConnection, Closeable):
         return RemotePlan(self._send("POST", "/v1/explain", request.plan_body()))
 
     def least_epsilon(
-        self, query: str, *, error: float, delta: float = 0, method: str | None = None
+        self, query: str, *, error: float | str, delta: float = 0, method: str | None = None
     ) -> float:
-        """The least epsilon whose typical error is at most the wished one; nothing is spent."""
-        from celosia.queries.accuracy import least_epsilon  # few questions are asked this way
+        """The least epsilon whose typical error is at most the wished one; nothing is spent.
 
-        schema = self.public_schema()
-        return least_epsilon(
-            lambda epsilon: self.explain(query, epsilon=epsilon, delta=delta, method=method),
-            error=error,
-            least=Fraction(str(schema["least_epsilon"])),
-            most=Fraction(str(schema["budget"]["epsilon"])),
-        )
+        Args:
+            query: one SELECT.
+            error: in the unit of the answer.
+            delta: as for `explain`.
+            method: as for `explain`.
+
+        Raises:
+            QueryRefused: CEL-Q332 as for `Vault.least_epsilon`; an error in percent always.
+        """
+        from celosia.queries.accuracy import ErrorGoal, least_epsilon, worst_error
+
+        goal, schema = ErrorGoal.read(error), self.public_schema()
+        if goal.is_share:
+            raise QueryRefused("CEL-Q332.no_size_of_service", share=goal.size)
+
+        def search(most: float) -> float:
+            return least_epsilon(
+                lambda epsilon: self.explain(query, epsilon=epsilon, delta=delta, method=method),
+                goal=goal,
+                least=Fraction(str(schema["least_epsilon"])),
+                most=Fraction(str(most)),
+                error_of=worst_error,
+            )
+
+        budget = schema["budget"]["epsilon"]
+        try:
+            return search(budget)
+        except InputError as refused:  # a service may allow less for one request
+            allowed = real(refused.details.get("most"))
+            if refused.code != "CEL-Q177" or allowed is None or allowed >= budget:
+                raise
+            return search(allowed)
 
     def public_schema(self) -> dict[str, Any]:
         """The public schema: tables and columns that may be queried."""

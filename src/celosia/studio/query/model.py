@@ -22,7 +22,7 @@ from celosia.core.files import replacing
 from celosia.core.messages import Message
 from celosia.core.progress import Progress, silent
 from celosia.queries import QueryRequest, Vault, load_policy
-from celosia.queries.accuracy import least_epsilon
+from celosia.queries.accuracy import ErrorGoal, least_epsilon, worst_error
 from celosia.queries.execution import ANYBODY
 from celosia.queries.paths import ledger_path
 from celosia.queries.policy import Database, Policy, Spending, draft_policy
@@ -293,9 +293,10 @@ def epsilon_within(vault: Vault, request: QueryRequest, *, within: float) -> flo
     _check_query(request)
     return least_epsilon(
         lambda epsilon: vault.plan(replace(request, epsilon=epsilon)),
-        error=within / log(20),
+        goal=ErrorGoal.read(within / log(20)),
         least=vault.policy.least_epsilon,
         most=vault.policy.budget.epsilon,
+        error_of=worst_error,
     )
 
 

@@ -11,6 +11,7 @@ import asyncio
 import json
 from base64 import b64decode
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from concurrent.futures import wait
 from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Event
@@ -36,6 +37,8 @@ Result = TypeVar("Result")
 Headers = Mapping[str, Sequence[str]]
 _STARTING = 60.0
 """Seconds that a call waits for the service to begin."""
+_LOOKING = 1.0
+"""Seconds after which a call looks whether the service still runs."""
 _HEADERS = "headers"
 _ACTIONS = (
     ("CreatePreparedStatement", "Plan a question; nothing is spent."),
@@ -112,13 +115,12 @@ class FlightServer(flight.FlightServerBase):  # type: ignore[misc]
         self._begun = Event()
         with listening(host, port, code="CEL-Q208"):
             pass  # gRPC would share a port that another program has, and say nothing
-        is_safe = certificate is not None and key is not None
-        place = flight.Location.for_grpc_tls if is_safe else flight.Location.for_grpc_tcp
         pairs = (
             [(Path(certificate).read_bytes(), Path(key).read_bytes())]
             if certificate is not None and key is not None
             else None
         )
+        place = flight.Location.for_grpc_tcp if pairs is None else flight.Location.for_grpc_tls
         try:
             super().__init__(
                 place(host.strip("[]"), port),
@@ -275,7 +277,11 @@ class FlightServer(flight.FlightServerBase):  # type: ignore[misc]
         if not self._begun.wait(_STARTING) or self._loop is None:
             work.close()
             raise EngineError("CEL-Q180")
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result()
+        ended = asyncio.run_coroutine_threadsafe(work, self._loop)
+        while not wait({ended}, timeout=_LOOKING).done:
+            if self._loop.is_closed():  # nobody works on it any more
+                raise EngineError("CEL-Q180")
+        return ended.result()
 
 
 def _schema_and_ticket(
