@@ -133,15 +133,18 @@ def test_a_small_table_never_waits_for_kernels_and_a_larger_one_until_it_has_pai
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     asked: list[tuple[str, float]] = []
-    monkeypatch.setattr(
-        _plain_kernels, "does_without", lambda *each: asked.append(each) or len(asked) == 1
-    )
+
+    def does_without(name: str, cost: float) -> bool:
+        asked.append((name, cost))
+        return len(asked) == 1
+
+    monkeypatch.setattr(_plain_kernels, "does_without", does_without)
     monkeypatch.setattr(_plain_kernels, "is_compiled", lambda kernel: False)
     small, larger = (np.empty((rows, 2)) for rows in (10_000, 30_000))
     assert choose("mdav", small, 5) is _plain_kernels
     assert choose("mdav", larger, 5) is _plain_kernels
     assert choose("mdav", larger, 5) is _kernels
-    assert asked == [("mdav", pytest.approx(0.09))] * 2
+    assert asked == [("mdav", 30_000**2 // 5 * 2 / _plain_kernels.CELLS_AT_COST)] * 2
     monkeypatch.setattr(_plain_kernels, "is_compiled", lambda kernel: True)
     assert choose("mdav", small, 5) is _kernels
 

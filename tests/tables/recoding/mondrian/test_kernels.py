@@ -77,9 +77,12 @@ def test_kernels_of_the_first_run_cut_as_compiled_ones_do(
 
 def test_tables_do_without_compiling_until_it_has_paid(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[tuple[str, float]] = []
-    monkeypatch.setattr(
-        _plain_kernels, "does_without", lambda *each: asked.append(each) or each[1] < 1
-    )
+
+    def does_without(name: str, cost: float) -> bool:
+        asked.append((name, cost))
+        return cost < 1
+
+    monkeypatch.setattr(_plain_kernels, "does_without", does_without)
     monkeypatch.setattr(_plain_kernels, "is_compiled", lambda kernel: False)
     assert _plain_kernels.kernels_for(1_250_000) is _plain_kernels.plain_kernels()
     assert _plain_kernels.kernels_for(5_000_000) is _kernels
