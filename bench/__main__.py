@@ -31,6 +31,12 @@ def main() -> None:
         "--table", metavar="PATH", help="a table (CSV), where a benchmark takes one"
     )
     parser.add_argument(
+        "--few-levels",
+        action="store_true",
+        default=None,
+        help="hierarchies of five levels at most by rank, for `anytime`",
+    )
+    parser.add_argument(
         "--suite", metavar="PATH", help="a copy of the W3C's tests, where a benchmark asks them"
     )
     parser.add_argument(
@@ -58,6 +64,7 @@ def main() -> None:
         "memory_rows": arguments.memory_rows,
         "arx": arguments.arx,
         "table": arguments.table,
+        "few_levels": arguments.few_levels,
         "suite": arguments.suite,
         "private_pgm": arguments.private_pgm,
         "iterations": arguments.iterations,

@@ -5,7 +5,8 @@ hierarchies that are proposed for them, k = 5. `--table` gives the credit-card c
 repository as CSV (or any other table: all its columns but ID are quasi-identifiers); without it a
 table of the same shape is made: amounts of six months that hang together. The losses of different
 tables or hierarchies say nothing about one another: so ARX searches the same lattice, where it is
-found.
+found. `--few-levels` takes hierarchies as by hand instead of those proposed: values, neighbours by
+rank, and all; the credit-card clients have 4.9e13 nodes with these.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from celosia import KAnonymity
 from celosia.frames import read
 from celosia.tables import Role, Schema, draft_schema, publish
 from celosia.tables.coded_table import code_table
+from celosia.tables.hierarchies import Ordered
 from celosia.tables.recoding import Lattice, anytime_search
 
 SECONDS = 30.0
@@ -32,14 +34,21 @@ HEURISTICS = ("BEST_EFFORT_GENETIC", "BEST_EFFORT_TOP_DOWN")
 
 
 def run(
-    arx: str | None = None, table: str | None = None, rows: int = 30_000
+    arx: str | None = None,
+    table: str | None = None,
+    rows: int = 30_000,
+    few_levels: bool = False,
 ) -> dict[str, dict[str, Any]]:
     """The loss of each search at each suppression limit, and what no node falls below."""
     frame = _made(rows) if table is None else read(Path(table))
     draft = draft_schema(frame).schema
     schema = Schema(
         tuple(
-            replace(column, role=Role.QUASI_IDENTIFIER)
+            replace(
+                column,
+                role=Role.QUASI_IDENTIFIER,
+                hierarchy=_by_rank(frame[column.name]) if few_levels else column.hierarchy,
+            )
             for column in draft.columns
             if column.name != "ID"
         )
@@ -85,6 +94,21 @@ def run(
         "losses": {name: round(value, 4) for name, value in losses.items()},
         "processor seconds": {name: round(value, 1) for name, value in spent.items()},
     }
+
+
+def _by_rank(values: pl.Series) -> Ordered:
+    """Groups of neighbours: the more values, the more of them in a group."""
+    number = values.n_unique()
+    if number <= 2:
+        return Ordered()
+    if number <= 8:
+        return Ordered(sizes=(2,))
+    if number <= 20:
+        return Ordered(sizes=(2, 4))
+    if number <= 60:
+        return Ordered(sizes=(5, 10, 20))
+    twentieth = number // 20
+    return Ordered(sizes=(twentieth, 5 * twentieth))
 
 
 def _made(rows: int) -> pl.DataFrame:

@@ -152,15 +152,16 @@ def test_a_kernel_is_compiled_once_it_was_for_any_process(
     assert kernels.is_compiled(first.py_func)
 
 
-def test_the_first_use_of_a_method_is_remembered(
+def test_kernels_are_compiled_when_runs_without_have_taken_as_long(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert [kernels.is_first_use("one"), kernels.is_first_use("one")] == [True, False]
-    assert kernels.is_first_use("two")
+    assert [kernels.does_without("one", 0.3) for _ in range(5)] == [True, True, True, False, False]
+    assert kernels.does_without("two", 0.3)
+    assert not kernels.does_without("three", 1.0)
     for nowhere in (None, KernelFolder(folder / "not-there", "user")):
         monkeypatch.setattr(kernels, "kernel_folder", lambda found=nowhere: found)
-        assert kernels.is_first_use("one")
-        assert kernels.is_first_use("one")
+        assert all(kernels.does_without("one", 0.9) for _ in range(3))
+        assert not kernels.does_without("one", 1.0)
 
 
 def test_whoever_wants_a_function_that_is_being_compiled_waits_and_loads_it(

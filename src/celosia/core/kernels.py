@@ -384,6 +384,9 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 _as_written = ContextVar("as_written", default=False)
 
+SPENT_IN_ONE = 1000
+"""How many bytes stand for the time that compiling takes."""
+
 
 def uncompiled(module: ModuleType) -> ModuleType:
     """A copy of a module of kernels whose functions run as they are written."""
@@ -408,21 +411,28 @@ def is_compiled(kernel: Any) -> bool:
     return bool(kernel.overloads or known)
 
 
-def is_first_use(name: str) -> bool:
-    """Whether a user asks for a method for the first time, as far as the folder of kernels tells.
+def does_without(name: str, cost: float) -> bool:
+    """Whether a run shall take a method's kernels as they are written, and not compile them.
 
-    The first run of a method may do with kernels as they are written, if its table is small; the
-    next one compiles them. Where nothing can be kept, every use is the first.
+    Nobody knows how many runs will follow. So they are compiled when the runs without have taken as
+    long as that: whoever ends there, or goes on, has waited at most twice as long as need be.
+
+    Args:
+        name: of the method; what its runs took is kept in the folder of kernels.
+        cost: how much longer this run takes without, in parts of what compiling takes.
     """
     folder = kernel_folder()
-    if folder is None:
-        return True
+    if folder is None:  # nothing is kept, so that each run would compile
+        return cost < 1
+    spent = folder.path / f"{name}.spent"
     try:
-        (folder.path / f"{name}.used").touch(exist_ok=False)
-    except FileExistsError:
-        return False
+        before = spent.stat().st_size / SPENT_IN_ONE if spent.exists() else 0.0
+        if before + cost >= 1:
+            return False
+        with spent.open("ab") as file:  # its size counts, and what others add at once counts too
+            file.write(b"." * round(cost * SPENT_IN_ONE))
     except OSError:
-        return True
+        return cost < 1
     return True
 
 

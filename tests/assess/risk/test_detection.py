@@ -109,6 +109,9 @@ NAMED: list[tuple[str, list[Any], str, str]] = [
     ("diagnóstico", ["gripe", "asma"] * 30, "sensitive attribute", "sensitive"),
     ("salary", [1000.5, 2000.25] * 30, "sensitive attribute", "sensitive"),
     ("customer_id", [i // 3 for i in range(ROWS)], "key", "identifier"),
+    ("UTILITYID", [i // 3 for i in range(ROWS)], "key", "identifier"),
+    ("ori_hid", [i // 3 for i in range(ROWS)], "key", "identifier"),
+    ("PREPAID", [i // 3 for i in range(ROWS)], "coded category", "quasi-identifier"),
     ("id", [7 * i for i in range(ROWS)], "unique key", "identifier"),
 ]
 
@@ -119,6 +122,14 @@ def test_a_telling_name_makes_looser_content_suspicious(
 ) -> None:
     (found,) = detect({name: cells})
     assert (found.kind, found.role) == (kind, role)
+
+
+@pytest.mark.parametrize(
+    ("name", "role"), [("firm id", "identifier"), ("product id", "quasi-identifier")]
+)
+def test_twelve_months_of_each_have_one_key(name: str, role: str) -> None:
+    (found,) = detect({name: [7 * (i // 12) for i in range(12 * 30)]})
+    assert found.role == role
 
 
 # What looks a little like an identifier and is none, or is not explained at all.

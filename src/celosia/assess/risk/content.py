@@ -238,6 +238,8 @@ NAMES: dict[str, tuple[str, ...]] = {
     ),
     "key": (
         *("id", "uid", "key", "uuid", "guid", "identifier", "record number", "record no", "pk"),
+        *("pid", "hid", "hhid", "user id", "client id", "customer id", "member id", "person id"),
+        *("household id", "student id", "employee id", "subject id", "case id", "account id"),
         *("identificador", "folio", "numero registro", "clave"),
     ),
     "demographic": (
@@ -275,6 +277,15 @@ NAMES: dict[str, tuple[str, ...]] = {
 }
 """Words and phrases by kind; a name that has one of them in it suggests the kind."""
 
+_ENDS_IN_ID = re.compile(r"[A-Z]{3,}ID")
+_NO_ID = frozenset(
+    (
+        *("COVID", "PAID", "PREPAID", "UNPAID", "REPAID", "MEDICAID", "PLACID", "FLUID", "LIQUID"),
+        *("LIPID", "VALID", "SOLID", "RAPID", "HYBRID", "THYROID", "STEROID", "OPIOID", "EYELID"),
+    )
+)
+"""Words in capital letters that end so, and are no keys."""
+
 _THINGS = frozenset(
     (
         *("product", "file", "brand", "species", "drug", "column", "variable", "event", "test"),
@@ -285,6 +296,15 @@ _THINGS = frozenset(
     )
 )
 """What has names too: with one of these words a column of names is not about people."""
+
+
+def is_of_things(name: str) -> bool:
+    """Whether the name of a column speaks of things, and not of people.
+
+    >>> is_of_things("product_id"), is_of_things("client_id")
+    (True, False)
+    """
+    return not _THINGS.isdisjoint(words(name))
 
 
 @cache
@@ -319,8 +339,10 @@ def suggests(name: str, kind: str) -> bool:
     (True, False)
     """
     said = words(name)
-    if kind == "personal name" and _THINGS.intersection(said):
+    if kind == "personal name" and is_of_things(name):
         return False
+    if kind == "key" and _ENDS_IN_ID.fullmatch(name) and name not in _NO_ID:
+        return True  # UTILITYID: capital letters do not show where the last word begins
     return any(_within(tuple(phrase.split()), said) for phrase in NAMES[kind])
 
 

@@ -14,7 +14,14 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from celosia.assess.risk.content import LIKELY, PATTERNS, Pattern, suggested, suggests
+from celosia.assess.risk.content import (
+    LIKELY,
+    PATTERNS,
+    Pattern,
+    is_of_things,
+    suggested,
+    suggests,
+)
 from celosia.assess.risk.finding import IN_DOUBT, Finding, Role
 from celosia.assess.risk.roles import weigh
 from celosia.core.messages import Message
@@ -27,6 +34,8 @@ _FEW = 3
 """Below so many distinct values a pattern may be chance, unless the name says the same."""
 _CODES = 20
 """Up to so many different whole numbers are taken for the codes of categories."""
+_MANY_EACH = 0.02
+"""The least distinctness of a key of people: that of fifty records each."""
 _OLD = 89
 """The Safe Harbor rule asks to merge all ages above this one."""
 _QUASI = frozenset(
@@ -205,8 +214,12 @@ def _whole_key(name: str, column: pl.Series, cells: _Cells) -> tuple[str, float,
 
 
 def _repeated_key(name: str, cells: _Cells) -> tuple[str, float, str] | None:
-    """A key of people who have several records each."""
-    if cells.distinctness >= 0.1 and suggests(name, "key"):
+    """A key of people, households or firms that have several records each."""
+    several = cells.distinctness >= 0.1
+    # Twelve months of each are usual. So are as many records of a product or a school, whose keys
+    # are not of people.
+    many = cells.distinctness >= _MANY_EACH and cells.distinct > _CODES and not is_of_things(name)
+    if (several or many) and suggests(name, "key"):
         return "key", 0.0, Message("assess.why.name_few_share")
     return None
 

@@ -129,17 +129,22 @@ def test_kernels_as_they_are_written_group_alike(case: Case, values: int, gamma:
         assert np.flatnonzero(labels < 0).tolist() == rest
 
 
-def test_a_small_table_never_waits_for_kernels_and_a_larger_one_not_at_first(
+def test_a_small_table_never_waits_for_kernels_and_a_larger_one_until_it_has_paid(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    uses = iter([True, False])
-    monkeypatch.setattr(_plain_kernels, "_is_first_use", lambda name: next(uses))
+    asked: list[tuple[str, float]] = []
+
+    def does_without(name: str, cost: float) -> bool:
+        asked.append((name, cost))
+        return len(asked) == 1
+
+    monkeypatch.setattr(_plain_kernels, "does_without", does_without)
     monkeypatch.setattr(_plain_kernels, "is_compiled", lambda kernel: False)
-    small, larger, large = (np.empty((rows, 2)) for rows in (10_000, 30_000, 60_000))
+    small, larger = (np.empty((rows, 2)) for rows in (10_000, 30_000))
     assert choose("mdav", small, 5) is _plain_kernels
     assert choose("mdav", larger, 5) is _plain_kernels
     assert choose("mdav", larger, 5) is _kernels
-    assert choose("mdav", large, 5) is _kernels
+    assert asked == [("mdav", 30_000**2 // 5 * 2 / _plain_kernels.CELLS_AT_COST)] * 2
     monkeypatch.setattr(_plain_kernels, "is_compiled", lambda kernel: True)
     assert choose("mdav", small, 5) is _kernels
 

@@ -75,15 +75,17 @@ def test_kernels_of_the_first_run_cut_as_compiled_ones_do(
         assert found.highest.tolist() == expected.highest.tolist()
 
 
-def test_the_first_run_of_a_small_table_does_without_compiling(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    uses = iter([True, False, True])
-    monkeypatch.setattr(_plain_kernels, "_is_first_use", lambda: next(uses))
+def test_tables_do_without_compiling_until_it_has_paid(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[str, float]] = []
+
+    def does_without(name: str, cost: float) -> bool:
+        asked.append((name, cost))
+        return cost < 1
+
+    monkeypatch.setattr(_plain_kernels, "does_without", does_without)
     monkeypatch.setattr(_plain_kernels, "is_compiled", lambda kernel: False)
-    plain = _plain_kernels.plain_kernels()
-    assert _plain_kernels.kernels_for(1000) is plain
-    assert _plain_kernels.kernels_for(1000) is _kernels
-    assert _plain_kernels.kernels_for(10**7) is _kernels
+    assert _plain_kernels.kernels_for(1_250_000) is _plain_kernels.plain_kernels()
+    assert _plain_kernels.kernels_for(5_000_000) is _kernels
+    assert asked == [("mondrian", 0.5), ("mondrian", 2.0)]
     monkeypatch.setattr(_plain_kernels, "is_compiled", lambda kernel: True)
     assert _plain_kernels.kernels_for(1000) is _kernels
