@@ -156,7 +156,7 @@ def test_the_second_stop_leads_to_the_button_that_a_page_is_for(visit: Visit, pa
         page.keyboard.press("Tab")
     expect(page.get_by_role("link", name="Skip to the main button")).to_be_focused()
     page.keyboard.press("Enter")
-    names = {"/collect/sweep": "Start the sweep", "/learn/run": "Run"}
+    names = {"/collect/sweep": "Start the sweep", "/learn/run": "Run now"}
     wanted = names.get(path, "Use the sample: Census")
     expect(page.get_by_role("button", name=wanted, exact=path != "/publish")).to_be_focused()
 
