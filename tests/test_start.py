@@ -74,8 +74,8 @@ NEEDED = {
         ),
         *("ledger", "loss_readers", "losses", "noise_losses"),
     },
-    "celosia.engines": {"sql"},
-    "celosia.mechanisms": {"guarantees", "noise", "parameters", "values"},
+    "celosia.engines": {"sql", "sqlite_files"},
+    "celosia.mechanisms": {"answer_release", "guarantees", "noise", "parameters", "values"},
     "celosia.queries.bounds": {"caps", "facts", "growth", "join_orders", "lineage", "stability"},
     "celosia.queries.emission": {
         *("aggregates", "expression_types", "fixed_point", "relations", "syntax", "target"),

@@ -99,7 +99,7 @@ def totals_in_turn(
 
     >>> path = RowsInTurn.sort(np.array([[0, 1], [1, 2], [2, 2]]), np.array([3, 1, 5]), None)
     >>> totals_in_turn(path, (1, 4, 8))
-    (2, 8, 9)
+    (1, 7, 9)
     """
     from celosia.queries.bounds._kernels import fill_in_turn
 

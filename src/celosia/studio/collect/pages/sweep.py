@@ -155,10 +155,13 @@ def _controls(form: SweepForm) -> None:
             ("users", _("Numbers of devices")),
             ("vary", _("Parameters: hashes=64,1024; width=64,256")),
         ):
-            ui.input(label).bind_value(form, name).props["data-test"] = f"sweep-{name}"
-        ui.number(_("Runs of each point"), min=1, max=MOST_RUNS, precision=0).bind_value(
-            form, "repeats", forward=lambda typed: int(typed or 1)
-        )
+            # With its value from the start: one that is bound later is sent after the page, over
+            # what has been typed by then.
+            typed = ui.input(label, value=getattr(form, name)).bind_value(form, name)
+            typed.props["data-test"] = f"sweep-{name}"
+        ui.number(
+            _("Runs of each point"), value=form.repeats, min=1, max=MOST_RUNS, precision=0
+        ).bind_value(form, "repeats", forward=lambda typed: int(typed or 1))
     quiet(
         "hashes (k) and width (m) of sketches, bits of dBitFlip (d), fragment_hashes and pieces "
         "(T) of the Sequence Fragment Puzzle. A protocol does not vary in a parameter that it does "

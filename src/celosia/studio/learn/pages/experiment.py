@@ -73,9 +73,10 @@ def bench(
             ("t", _("t: distance to the whole table, at most (0: not asked)"), 0.05),
             ("suppression", _("Share of records that may be suppressed"), 0.01),
         ):
-            ui.number(label, min=0, max=MOST[name], step=step).bind_value(chosen, name).props(
-                f'data-test="{name}"'
-            )
+            value = chosen[name]
+            ui.number(label, value=value, min=0, max=MOST[name], step=step).bind_value(
+                chosen, name
+            ).props(f'data-test="{name}"')
     button = ui.button(_("Run now"), icon="play_arrow").props('data-test="run"')
     place = ui.column().classes("w-full").props('aria-live="polite"')
 
