@@ -22,7 +22,7 @@ from celosia.logs import (
     read,
     run_on_file,
 )
-from celosia.logs.counting import ITEM, PERIOD, BlockCounts, PersonSupport
+from celosia.logs.distinct_counts import ITEM, PERIOD, BlockCounts, PersonSupport
 from celosia.logs.method import LogMethod
 
 AGENTS = ("Firefox/128.0", "curl/8", "AnnsOwn/1")

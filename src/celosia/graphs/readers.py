@@ -34,7 +34,7 @@ from celosia.graphs.formats.pajek import read_pajek
 from celosia.graphs.graph import Graph
 from celosia.graphs.networks.method import refusal
 from celosia.graphs.networks.network import Network
-from celosia.graphs.networks.reading import apart, network_of
+from celosia.graphs.networks.parsed_network import apart, network_of
 
 Format = Literal[
     "edges", "csv", "tsv", "graphml", "gml", "pajek", "json", "metis", "mtx", "gexf", "konect"

@@ -23,9 +23,9 @@ from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source, System
 from celosia.core.release import Provenance
 from celosia.logs.account import LogAccount
-from celosia.logs.counting import ITEM, PERIOD, BlockCounts
 from celosia.logs.damage import Damage, together
 from celosia.logs.declaration import LogDeclaration
+from celosia.logs.distinct_counts import ITEM, PERIOD, BlockCounts
 from celosia.logs.fields import Fields
 from celosia.logs.fields.agents import OTHER
 from celosia.logs.fields.times import parse_times, periods

@@ -91,7 +91,7 @@ def _read(progress: JobProgress, work: Work, brought: Brought) -> ReadResult:
 
 def _network(work: Work, asked: Mapping[str, Any]) -> ReadResult:
     """The records that were brought, with the directions, weights, sides or times kept."""
-    from celosia.graphs.networks.reading import apart
+    from celosia.graphs.networks.parsed_network import apart
     from celosia.graphs.readers import by_rules
 
     table = pl.read_parquet(work.path("records.parquet"))

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from celosia.core.notation import method_from_text
 from celosia.traces.attacks.home import ByAveraging, ByHome
-from celosia.traces.attacks.linking import ByLinking
+from celosia.traces.attacks.linkage import ByLinking
 from celosia.traces.attacks.method import TraceAttackMethod
 from celosia.traces.attacks.unicity import ByKnownPoints, ByWorstCells
 
